@@ -78,7 +78,7 @@ LogicalResult TensorMapAttr::verify(Emit emit, uint32_t, Type type, DenseI64Arra
   return success();
 }
 
-LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t, bool,
+LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t, bool, bool,
                                  ArrayRef<TensorMapAttr> maps) {
   if (maps.size() > MIRAGE_MAX_LOADS)
     return emit() << "launch: has " << maps.size() << " tensor maps, at most " << int(MIRAGE_MAX_LOADS)
@@ -194,7 +194,8 @@ MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch 
   for (const MirageTensorMap &map : ArrayRef(launch->maps, launch->num_maps))
     maps.push_back(tensorMapAttr(unwrap(context), map));
   return wrap(LaunchAttr::get(unwrap(context), launch->kernel ? launch->kernel : "", launch->threads,
-                              launch->shared_bytes, launch->workspace_bytes, launch->starts_early, maps));
+                              launch->shared_bytes, launch->workspace_bytes, launch->starts_early, launch->in_pairs,
+                              maps));
 }
 
 void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *maps, MirageLaunch *out) {
@@ -206,6 +207,7 @@ void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *ma
   out->shared_bytes = launch.getSharedBytes();
   out->workspace_bytes = launch.getWorkspaceBytes();
   out->starts_early = launch.getStartsEarly();
+  out->in_pairs = launch.getInPairs();
   out->maps = maps;
   for (TensorMapAttr map : launch.getMaps())
     maps[out->num_maps++] = tensorMapOf(map);

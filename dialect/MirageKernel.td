@@ -128,6 +128,7 @@ def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
                         I32Member<0, "dynamic shared memory">:$shared_bytes,
                         DefaultValuedParameter<"int64_t", "0", "device memory of its own, zero before the first launch">:$workspace_bytes,
                         DefaultValuedParameter<"bool", "false", "it may start before the kernel before it has ended, and waits for that by itself">:$starts_early,
+                        DefaultValuedParameter<"bool", "false", "it is faster in clusters of two blocks along x, and right without">:$in_pairs,
                         ListOf<"::mirage::kernel::TensorMapAttr", "one per tensor copy, parameters behind the pointers">:$maps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

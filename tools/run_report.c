@@ -76,6 +76,8 @@ static void print_kernels(const RunModule *module) {
       printf(", %lld bytes of workspace", (long long)custom->launch->workspace_bytes);
     if (custom->launch->starts_early)
       printf(", starts early");
+    if (custom->launch->in_pairs)
+      printf(", in pairs");
     printf("\n");
   }
 }

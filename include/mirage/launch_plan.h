@@ -28,7 +28,8 @@ typedef struct MiragePlannedKernel {
   int64_t grid[3], cluster[3];
   int32_t threads, shared_bytes;
   bool blocks_meet;      // they wait for each other, so that all must be on the device at once
-  bool dependent_launch; // may start before the one before it ends
+  bool dependent_launch; // may start before what is before it on the stream ends
+  bool in_pairs;         // of no clusters: faster in clusters of two blocks along x, and right without
   uint32_t first_source, num_pointers;
   uint32_t first_map, num_maps;
 } MiragePlannedKernel;

@@ -81,6 +81,7 @@ typedef struct MirageLaunchConfig {
   int64_t grid[3], cluster[3];
   int32_t threads, shared_bytes;
   bool dependent_launch; // may start before the launch in front of it ends; ignored by drivers before CUDA 12.3
+  bool in_pairs;         // of no clusters: launched in clusters of two blocks along x where that can be
   bool blocks_meet;  // they wait for each other, so that all must be on the device at once: refused where they cannot
   uint32_t num_maps; // parameters after the pointers, encoded for the addresses that these have
   const MirageTensorMap *maps;

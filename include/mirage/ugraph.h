@@ -301,6 +301,7 @@ typedef struct MirageLaunch {
   int32_t shared_bytes;    // dynamic shared memory
   int64_t workspace_bytes; // device memory that the kernel may use; see MIRAGE_WORKSPACE_COUNTERS
   bool starts_early;       // it may start before the kernel before it has ended, and waits for that by itself
+  bool in_pairs;           // of no clusters: it is faster in clusters of two blocks along x, and right without
   uint32_t num_maps;       // parameters after the pointers
   const MirageTensorMap *maps;
 } MirageLaunch;

@@ -43,9 +43,9 @@ static void add_launch(XXH3_state_t *state, const MirageCustomAttrs *attrs) {
   mirage_custom_launch_grid(attrs, grid);
   add_numbers(state, 3, grid);
   add_numbers(state, 3, attrs->cluster);
-  add_numbers(state, 5,
+  add_numbers(state, 6,
               (int64_t[]){launch->threads, launch->shared_bytes, launch->workspace_bytes, launch->num_maps,
-                          launch->starts_early});
+                          launch->starts_early, launch->in_pairs});
   for (uint32_t i = 0; i < launch->num_maps; i++)
     add_map(state, &launch->maps[i]);
 }

@@ -291,7 +291,8 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
                          .num_maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads),
                          .maps = maps};
   if (start->kernel.early && !gpu->host)
-    launch.shared_bytes = (int32_t)mirage__spread_bytes(&e->block, target);
+    launch.shared_bytes = (int32_t)mirage__spread_bytes(&e->block, start->kernel.settled == 0, target);
+  launch.in_pairs = start->kernel.early && mirage__stands_in_pairs(graph, custom, target);
   mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)
     mirage_ugraph_set_launch(graph, custom, &launch);
@@ -485,10 +486,10 @@ static MirageStatus find_starts(Kernels *kernels) {
   kernels->starts = mirage_arena_alloc_array(&kernels->arena, (size_t)kernels->count + 1, sizeof *kernels->starts);
   if (!kernels->starts)
     return no_memory(kernels->diag);
-  for (uint32_t k = 1; k < kernels->count; k++)
-    kernels->starts[k].early =
-        mirage__starts_early(&mirage_ugraph_node(kernels->graph, kernels->nodes[k]).attrs->custom, kernels->target);
-  mirage__kernel_starts(kernels->graph, kernels->nodes, kernels->count, kernels->starts);
+  for (uint32_t k = 0; k < kernels->count; k++)
+    kernels->starts[k].early = mirage__starts_early(kernels->graph, kernels->nodes[k], k == 0, kernels->target);
+  mirage__kernel_starts(kernels->graph, kernels->nodes, kernels->count, kernels->target->compute_major >= 9,
+                        kernels->starts);
   return MIRAGE_OK;
 }
 

@@ -120,7 +120,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
   access.awaited = mirage__is_awaited(e, mirage__pointer_of(e, tensor));
-  access.stream = load >= 0 && e->block.loads[load].once && !access.awaited;
+  access.stream = load >= 0 && e->block.loads[load].once;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 128 / mirage_dtype_bits(access.tensor->dtype);
@@ -202,8 +202,8 @@ LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef ad
   bool wide = bytes == 16 || bytes == 8; // in a loop that streams, a block reads all but once
   if (((access->stream || e->in_order) && wide) || (e->in_order && bytes == 4))
     return load_stream(e, type, bytes / 4, address);
-  bool plain = access->awaited || e->in_order;
-  return mirage__gpu_load_global(&e->gpu, type, address, plain ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+  MirageGlobalMode mode = access->awaited ? MIRAGE_GLOBAL_SETTLED : MIRAGE_GLOBAL_INVARIANT;
+  return mirage__gpu_load_global(&e->gpu, type, address, e->in_order ? MIRAGE_GLOBAL_PLAIN : mode);
 }
 
 // The next of what the tape holds; NULL when it is not playing.

@@ -63,11 +63,21 @@ int64_t mirage__tile_lines(Emit *e, const BlockLoad *load) {
   return count_lines(&lines);
 }
 
-void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t iterations) {
+int64_t mirage__tile_line_bytes(Emit *e, const BlockLoad *load) {
   Lines lines = lines_of(e, load);
-  int64_t most = lines.shape[0];
-  iterations = iterations < 1 ? 1 : iterations > most ? most : iterations;
-  mirage__for_items(e, iterations * count_lines(&lines), prefetch_line, &lines);
+  int64_t width = lines.tile->rank > 0 ? lines.tile->shape[lines.along] : 1;
+  width = width < lines.width ? width : lines.width;
+  return (width * mirage_dtype_bits(emit_type(e, mirage__block_resolve(&e->block, lines.tensor))->dtype) + 7) / 8;
+}
+
+void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t count) {
+  Lines lines = lines_of(e, load);
+  int64_t all = lines.shape[0] * count_lines(&lines);
+  uint32_t op = e->gpu.op;
+  e->gpu.op = load->node.index;
+  if (count > 0)
+    mirage__for_items(e, count < all ? count : all, prefetch_line, &lines);
+  e->gpu.op = op;
 }
 
 static bool takes(const Block *block, const MirageNodeView *view, MirageValue tile) {
@@ -92,7 +102,7 @@ static bool is_read_at_end(const Block *block, const BlockLoad *load) {
 static void prefetch_ends(Emit *e) {
   for (uint32_t i = 0; i < e->block.num_loads; i++)
     if (is_read_at_end(&e->block, &e->block.loads[i]))
-      mirage__prefetch_tiles(e, &e->block.loads[i], 1);
+      mirage__prefetch_tiles(e, &e->block.loads[i], mirage__tile_lines(e, &e->block.loads[i]));
 }
 
 void mirage__prefetch_ends(Emit *e) {

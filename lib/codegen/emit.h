@@ -654,8 +654,10 @@ void mirage__emit_elements(Emit *e); // codegen_elements.c
 enum { MIRAGE_LINE_BYTES = 128 }; // of L2
 /// How many lines of L2 a tile of the load is, at most.
 int64_t mirage__tile_lines(Emit *e, const BlockLoad *load);
-/// Asks for the tiles of a load's first iterations, one at least; the threads share the work.
-void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t iterations);
+/// And how many bytes of each are the tile's.
+int64_t mirage__tile_line_bytes(Emit *e, const BlockLoad *load);
+/// Asks for the first `count` lines of a load's tiles, iteration by iteration; the threads share the work.
+void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t count);
 /// Asks for what threads read behind the loops of the tile that begins, where that pays.
 void mirage__prefetch_ends(Emit *e);
 

@@ -218,10 +218,32 @@ static void aligned_store(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef
   LLVMSetAlignment(store, type_bytes(gpu, LLVMTypeOf(value)));
 }
 
+static LLVMValueRef settled_load(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address) {
+  unsigned bytes = type_bytes(gpu, type), words = bytes / 4;
+  if (words <= 1) {
+    MiragePrimitive row = bytes == 4   ? MIRAGE_PRIM_LD_GLOBAL_4
+                          : bytes == 2 ? MIRAGE_PRIM_LD_GLOBAL_2
+                                       : MIRAGE_PRIM_LD_GLOBAL_1;
+    LLVMValueRef loaded = mirage__gpu_emit(gpu, row, &address);
+    if (bytes < 4)
+      loaded = LLVMBuildTrunc(gpu->builder, loaded, LLVMIntTypeInContext(gpu->context, 8 * bytes), "");
+    return LLVMBuildBitCast(gpu->builder, loaded, type, "");
+  }
+  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(gpu->i32, words));
+  LLVMValueRef registers =
+      mirage__gpu_emit(gpu, words == 4 ? MIRAGE_PRIM_LD_GLOBAL_16 : MIRAGE_PRIM_LD_GLOBAL_8, &address);
+  for (unsigned i = 0; i < words; i++)
+    vector = LLVMBuildInsertElement(gpu->builder, vector, LLVMBuildExtractValue(gpu->builder, registers, i, ""),
+                                    gpu_i32(gpu, i), "");
+  return LLVMBuildBitCast(gpu->builder, vector, type, "");
+}
+
 LLVMValueRef mirage__gpu_load_global(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address,
                                      MirageGlobalMode mode) {
   if (gpu->host)
     return mirage__host_load(gpu, "mirage_emu_ld_global", type, type_bytes(gpu, type), address);
+  if (mode == MIRAGE_GLOBAL_SETTLED)
+    return settled_load(gpu, type, address);
   LLVMValueRef load = aligned_load(gpu, type, address);
   if (mode == MIRAGE_GLOBAL_INVARIANT)
     LLVMSetMetadata(load, gpu->invariant_load_kind,

@@ -59,7 +59,11 @@ bool mirage__gpu_fault(const MirageGpu *gpu, int kind);
 #define GPU(gpu, name, ...) mirage__gpu_emit(gpu, MIRAGE_PRIM_##name, (LLVMValueRef[]){__VA_ARGS__})
 
 /// How a global load treats the caches.
-typedef enum { MIRAGE_GLOBAL_PLAIN, MIRAGE_GLOBAL_INVARIANT } MirageGlobalMode;
+typedef enum {
+  MIRAGE_GLOBAL_PLAIN,
+  MIRAGE_GLOBAL_INVARIANT, // of memory that nobody writes while the kernel is there
+  MIRAGE_GLOBAL_SETTLED,   // or from where its address is known (BEHIND)
+} MirageGlobalMode;
 
 /// Loads and stores of 1 .. 16 bytes: `type` is a scalar or a vector of 2, 4, 8 scalars; the address is aligned to its
 /// size. ld.global[.nc], st.global, ld.shared, st.shared, ld.shared::cluster.

@@ -98,7 +98,7 @@ static void emu_BULK_COPY(uint32_t op, uint64_t to, uint64_t from, uint32_t byte
   mirage__bulk_copy(machine(), op, to, from, bytes, mbarrier);
 }
 static void emu_PREFETCH_MAP(uint32_t op, uint64_t map) { (void)op, (void)map; }
-static void emu_PREFETCH(uint32_t op, uint64_t address) { mirage__memory_global(machine(), op, address, 1, 1, false); }
+static void emu_PREFETCH(uint32_t op, uint64_t address) { mirage__memory_prefetch(machine(), op, address); }
 static void multicast(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
                       const int32_t *coordinates, uint32_t blocks) {
   if ((blocks & 0xffff) == 0)
@@ -334,11 +334,20 @@ static void emu_LD_GLOBAL_16_ORDERED_CACHED(uint32_t op, uint64_t address, uint3
 static void emu_LD_GLOBAL_8_ORDERED(uint32_t op, uint64_t address, uint32_t *out) {
   emu_LD_GLOBAL_8_STREAM(op, address, out);
 }
-static uint32_t emu_LD_GLOBAL_4_ORDERED(uint32_t op, uint64_t address) {
-  uint32_t value;
-  memcpy(&value, mirage__memory_global(machine(), op, address, 4, 4, false), 4);
+static uint32_t load_number(uint32_t op, uint64_t address, uint32_t bytes) {
+  uint32_t value = 0;
+  memcpy(&value, mirage__memory_global(machine(), op, address, bytes, bytes, false), bytes);
   return value;
 }
+static uint32_t emu_LD_GLOBAL_4_ORDERED(uint32_t op, uint64_t address) { return load_number(op, address, 4); }
+static void emu_LD_GLOBAL_16(uint32_t op, uint64_t address, uint32_t *out) {
+  emu_LD_GLOBAL_16_STREAM(op, address, out);
+}
+static void emu_LD_GLOBAL_8(uint32_t op, uint64_t address, uint32_t *out) { emu_LD_GLOBAL_8_STREAM(op, address, out); }
+static uint32_t emu_LD_GLOBAL_4(uint32_t op, uint64_t address) { return load_number(op, address, 4); }
+static uint32_t emu_LD_GLOBAL_2(uint32_t op, uint64_t address) { return load_number(op, address, 2); }
+static uint32_t emu_LD_GLOBAL_1(uint32_t op, uint64_t address) { return load_number(op, address, 1); }
+static uint64_t emu_BEHIND(uint32_t op, uint64_t address) { return address; }
 static void emu_KEEP_ORDER(uint32_t op) {}
 static uint32_t emu_UNKNOWN(uint32_t op, uint32_t value) { return value; }
 

@@ -261,9 +261,9 @@ static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const
   for (uint32_t k = 0; k < kernels; k++) {
     MirageNodeView node = mirage_ugraph_node(graph, run->emulation->kernels[k].node);
     run->kernels[k] = run->emulation->kernels[k].node;
-    run->starts[k].early = k > 0 && node.attrs->custom.launch->starts_early;
+    run->starts[k].early = node.attrs->custom.launch->starts_early;
   }
-  mirage__kernel_starts(graph, run->kernels, kernels, run->starts);
+  mirage__kernel_starts(graph, run->kernels, kernels, true, run->starts);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   run->values = calloc(values, sizeof *run->values);
   run->produced = calloc(values, sizeof *run->produced);

@@ -23,9 +23,8 @@ static void note_writer(Machine *m, uint32_t op, const Buffer *buffer, uint64_t 
   }
 }
 
-static const Buffer *find_buffer(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
-                                 bool write, uint64_t *out_offset) {
-  const char *what = write ? "writes" : "reads";
+static const Buffer *locate(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
+                            const char *what, uint64_t *out_offset) {
   uint64_t index = (address >> BUFFER_SHIFT) - 1;
   int64_t offset = (int64_t)(address & ((UINT64_C(1) << BUFFER_SHIFT) - 1)) - (int64_t)BUFFER_BIAS;
   if (index >= m->launch->num_buffers)
@@ -38,13 +37,25 @@ static const Buffer *find_buffer(Machine *m, uint32_t op, uint64_t address, uint
   if ((uint64_t)offset % alignment)
     mirage__machine_fail(m, op, "%s %u bytes at byte %lld of %s %u: misaligned", what, bytes, (long long)offset,
                          buffer->kind, buffer->number);
+  *out_offset = (uint64_t)offset;
+  return buffer;
+}
+
+static const Buffer *find_buffer(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
+                                 bool write, uint64_t *out_offset) {
+  const char *what = write ? "writes" : "reads";
+  const Buffer *buffer = locate(m, op, address, bytes, alignment, what, out_offset);
   if (buffer->awaited && !m->self->grid_waited)
     mirage__machine_fail(m, op, "%s %s %u before waiting for the kernel that uses it last", what, buffer->kind,
                          buffer->number);
   if (write && !buffer->writable)
     mirage__machine_fail(m, op, "writes to %s %u", buffer->kind, buffer->number);
-  *out_offset = (uint64_t)offset;
   return buffer;
+}
+
+void mirage__memory_prefetch(Machine *m, uint32_t op, uint64_t address) {
+  uint64_t offset;
+  locate(m, op, address, 1, 1, "prefetches", &offset);
 }
 
 void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write) {

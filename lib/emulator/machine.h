@@ -318,6 +318,8 @@ void mirage__trace_land(const Access *access, const Ground *ground, uint32_t fir
 
 /// Checked memory: the bytes at a device or shared address. Fails the run where the access breaks a rule.
 void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write);
+/// An address that L2 is asked for: nothing is read, so nobody need have written it.
+void mirage__memory_prefetch(Machine *m, uint32_t op, uint64_t address);
 /// A word by which blocks wait for each other: checked as the above, but its accesses are what orders others.
 uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool write);
 /// Words that are signals of their own, at a multiple of their size.

@@ -355,10 +355,13 @@ bool mirage__block_alone(const Block *block, const MirageTarget *target);
 /// Multiprocessors on which clusters of so many blocks find room for one block each, for certain: a cluster lies within a group
 /// of multiprocessors of unknown size, and each group may leave all but one of a cluster unused.
 int64_t mirage__certain_sms(const MirageTarget *target, int64_t cluster);
-/// Whether a planned kernel starts while the one before it runs, where there is one.
-bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target);
+/// Whether a planned kernel starts while the one before it runs, another one of its program or, of the `first`, any.
+bool mirage__starts_early(const MirageUGraph *graph, MirageNode custom, bool first, const MirageTarget *target);
+/// Whether blocks that are neighbours along x are then to be launched as clusters of two, which lie beside each other: they share
+/// lines of L2. Nothing but the launch knows of these clusters.
+bool mirage__stands_in_pairs(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target);
 /// Shared memory, at least the block's own, with which no multiprocessor takes more blocks than its share of the grid.
-int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target);
+int64_t mirage__spread_bytes(const Block *block, bool first, const MirageTarget *target);
 
 /// Registers that a thread of a kernel needs which leaves out masked tiles, and computes with resident ones; and how many
 /// of its blocks a multiprocessor is to hold, two at most, which the assembler would miss by a register or two. 0: it is no such kernel.

@@ -7,10 +7,6 @@
 // Tiles that fill the registers of a warpgroup, but not of two, are taken in turn by the warpgroups of one block instead
 // (codegen_persistent.c).
 //
-// Blocks of a kernel that starts early (codegen_early.c) find the multiprocessors of the one before taken, but for a few, and would all
-// go there. So it asks for as much shared memory as leaves a multiprocessor no room for more than its share; and does not
-// start early by itself where shares are uneven: 136 blocks on 132 multiprocessors could then find two on every one of 68.
-//
 // Example: tiles of 64 x 128, 64 deep: 64 accumulators a thread, four stages of 24 KiB, four warps that multiply and
 //          one that copies: two such blocks fit, with 168 registers a thread.
 //          Tiles of 128 x 192: 192 accumulators a thread; two warpgroups of a block each have every second one.
@@ -27,7 +23,6 @@ enum {
   MOST_RESIDENT = 16,
   SYSTEM_BYTES = 1024 // of shared memory, for each block
 };
-static const double full_waves = 0.6; // of the places on all multiprocessors, where a grid is more than one for each
 
 // Elements that a loop accumulates in products.
 static int64_t summed_elements(const Block *block, int32_t loop) {
@@ -122,54 +117,6 @@ int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target) 
   while (blocks < most && registers_with(target, blocks + 1, warps) >= needed)
     blocks++;
   return (int32_t)blocks;
-}
-
-int64_t mirage__certain_sms(const MirageTarget *target, int64_t cluster) {
-  int64_t unused = cluster > 1 && target->has_cluster ? target->num_sm_groups * (cluster - 1) : 0;
-  return unused < target->num_sms ? target->num_sms - unused : 1;
-}
-
-// Multiprocessors on which they do where all groups are of about one size.
-static int64_t likely_sms(const MirageTarget *target, int64_t cluster) {
-  int64_t group = target->num_sm_groups > 0 ? target->num_sms / target->num_sm_groups : 0;
-  int64_t places = target->num_sm_groups * (group / cluster * cluster);
-  return cluster > 1 && target->has_cluster && places > 0 ? places : target->num_sms;
-}
-
-// Blocks that are launched; multiprocessors on which they find room; the most of them that one has to take.
-typedef struct Share {
-  double blocks, places;
-  int64_t each;
-} Share;
-
-static Share share_of(const MirageCustomAttrs *custom, const MirageTarget *target) {
-  int64_t grid[3], cluster = 1;
-  mirage_custom_launch_grid(custom, grid);
-  for (int a = 0; a < 3; a++)
-    cluster *= custom->cluster[a];
-  Share share = {.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2],
-                 .places = (double)likely_sms(target, cluster)};
-  share.each = (int64_t)ceil(share.blocks / share.places);
-  return share;
-}
-
-bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target) {
-  MirageStart start = custom->schedule ? custom->schedule->start : MIRAGE_START_AUTO;
-  Share share = share_of(custom, target);
-  if (target->compute_major < 9 || start == MIRAGE_START_AFTER)
-    return false;
-  return start == MIRAGE_START_EARLY || share.each == 1 ||
-         share.blocks >= full_waves * share.places * (double)share.each;
-}
-
-int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target) {
-  Share shares = share_of(mirage__block_custom(block), target);
-  int64_t share = shares.each, bytes = mirage__block_shared_bytes(block);
-  if (block->num_meetings > 0) // all may have to be there at once
-    share = (int64_t)ceil(shares.blocks / (double)mirage__certain_sms(target, mirage__block_cluster(block)));
-  int64_t most = least(target->max_threads_per_sm / (32 * mirage__team_warps(&block->team)), MOST_RESIDENT);
-  int64_t spread = target->shared_bytes_per_sm / (share + 1) / 128 * 128 - SYSTEM_BYTES + 128;
-  return share >= most || spread < bytes || spread > target->shared_bytes_per_block ? bytes : spread;
 }
 
 // Some of their iterations have code of their own, from which more is carried on.

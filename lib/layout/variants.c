@@ -115,9 +115,11 @@ static Block *change_side(Kernel *kernel, int32_t blocks) {
 // Starts when the kernel before ends, or while it runs.
 static Block *change_start(Kernel *kernel, int32_t early) {
   kernel->kept.start = early ? MIRAGE_START_EARLY : MIRAGE_START_AFTER;
-  bool can = !kernel->first && kernel->target->compute_major >= 9;
-  return can && mirage__starts_early(mirage__block_custom(kernel->planned), kernel->target) != early ? &kernel->kept
-                                                                                                     : NULL;
+  const Block *planned = kernel->planned;
+  bool can = kernel->target->compute_major >= 9;
+  return can && mirage__starts_early(planned->graph, planned->custom, kernel->first, kernel->target) != early
+             ? &kernel->kept
+             : NULL;
 }
 
 // How often sums then overflow depends on the data; so only those who time it can tell.

@@ -7,8 +7,8 @@
 //           planned by live ranges (plan.c). The kernels' own workspaces lie behind them, one after the other: what a launch
 //           leaves there the next launch of that kernel finds. A reshape is no kernel: its result lies where its operand
 //           does.
-// Overlap:  a kernel that starts early (MirageLaunch) may do so before the one before it ends. The first never does:
-//           what runs before it on the stream is not ours, and may still be writing our inputs.
+// Overlap:  a kernel that starts early (MirageLaunch) may do so before what is before it on the stream ends: another kernel of
+//           the program or, of the first, whatever that is. It waits for that by itself.
 #include "mirage/launch_plan.h"
 
 #include "runtime_impl.h"
@@ -137,7 +137,8 @@ static MirageStatus describe_kernel(Builder *builder, uint32_t index, const Mira
   kernel->threads = attrs->launch->threads;
   kernel->shared_bytes = attrs->launch->shared_bytes;
   kernel->blocks_meet = attrs->launch->workspace_bytes > 0; // what a workspace is for
-  kernel->dependent_launch = index > 0 && attrs->launch->starts_early;
+  kernel->dependent_launch = attrs->launch->starts_early;
+  kernel->in_pairs = attrs->launch->in_pairs;
   kernel->first_map = plan->num_maps;
   kernel->num_maps = attrs->launch->num_maps;
   for (uint32_t i = 0; i < kernel->num_maps; i++)

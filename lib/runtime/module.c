@@ -298,23 +298,30 @@ static MirageStatus raise_limits(MirageDevice *device, Kernel *kernel, const Mir
   return MIRAGE_OK;
 }
 
+static int64_t blocks_of(const int64_t *cluster) { return cluster[0] * cluster[1] * cluster[2]; }
+
+// How many blocks are on the device at once.
+static MirageStatus count_room(const MirageDevice *device, const MirageLaunchReady *ready, const char *kernel,
+                               int64_t cluster_blocks, const MirageDiag *diag, int64_t *out_room) {
+  int count = 0;
+  CuLaunchConfig launch = mirage__launch_config(ready, device->stream);
+  if (cluster_blocks > 1)
+    MIRAGE_TRY(mirage__cuda_check(diag, device->cuda.cluster_occupancy(&count, ready->function, &launch),
+                                  "launch: %s: cannot ask how many clusters fit on the device", kernel));
+  else
+    MIRAGE_TRY(mirage__cuda_check(
+        diag, device->cuda.occupancy(&count, ready->function, (int)ready->threads, ready->shared_bytes),
+        "launch: %s: cannot ask how many blocks fit on the device", kernel));
+  *out_room = count * (cluster_blocks > 1 ? cluster_blocks : device->info.num_sms);
+  return MIRAGE_OK;
+}
+
 // Blocks that wait for each other hang where they are not all on the device at once: a smaller one than the kernel was
 // compiled for, or one that shares its multiprocessors.
 static MirageStatus check_residence(const MirageDevice *device, const MirageLaunchReady *ready, const char *kernel,
                                     int64_t cluster_blocks, const MirageDiag *diag) {
-  int count = 0;
   int64_t blocks = (int64_t)ready->grid[0] * ready->grid[1] * ready->grid[2], room;
-  CuLaunchConfig launch = mirage__launch_config(ready, device->stream);
-  if (cluster_blocks > 1) {
-    MIRAGE_TRY(mirage__cuda_check(diag, device->cuda.cluster_occupancy(&count, ready->function, &launch),
-                                  "launch: %s: cannot ask how many clusters fit on the device", kernel));
-    room = count * cluster_blocks;
-  } else {
-    MIRAGE_TRY(mirage__cuda_check(
-        diag, device->cuda.occupancy(&count, ready->function, (int)ready->threads, ready->shared_bytes),
-        "launch: %s: cannot ask how many blocks fit on the device", kernel));
-    room = (int64_t)count * device->info.num_sms;
-  }
+  MIRAGE_TRY(count_room(device, ready, kernel, cluster_blocks, diag, &room));
   if (blocks <= room)
     return MIRAGE_OK;
   return mirage_diag_fail(
@@ -330,18 +337,18 @@ static bool may_start_early(const MirageDeviceInfo *device) {
 }
 
 static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunchConfig *config,
-                                         const MirageDeviceInfo *device, int64_t cluster_blocks) {
+                                         const MirageDeviceInfo *device, const int64_t *cluster) {
   MirageLaunchReady ready = {.function = kernel->function,
                              .threads = (unsigned)config->threads,
                              .shared_bytes = (unsigned)config->shared_bytes};
   for (int i = 0; i < 3; i++)
     ready.grid[i] = (unsigned)config->grid[i];
-  if (cluster_blocks > 1) {
+  if (blocks_of(cluster) > 1) {
     CuLaunchAttribute *attribute = &ready.attributes[ready.num_attributes++];
     attribute->id = CU_LAUNCH_CLUSTER_DIMENSION;
-    attribute->value.cluster.x = (unsigned)config->cluster[0];
-    attribute->value.cluster.y = (unsigned)config->cluster[1];
-    attribute->value.cluster.z = (unsigned)config->cluster[2];
+    attribute->value.cluster.x = (unsigned)cluster[0];
+    attribute->value.cluster.y = (unsigned)cluster[1];
+    attribute->value.cluster.z = (unsigned)cluster[2];
   }
   if (config->dependent_launch && may_start_early(device)) {
     CuLaunchAttribute *attribute = &ready.attributes[ready.num_attributes++];
@@ -351,24 +358,39 @@ static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunc
   return ready;
 }
 
+// Pairs are a matter of speed: blocks that wait for each other stand alone where not all pairs find room.
+static MirageStatus describe_in_pairs(const MirageDevice *device, const Kernel *kernel,
+                                      const MirageLaunchConfig *config, const MirageDiag *diag,
+                                      MirageLaunchReady *ready) {
+  int64_t room = 0, blocks = config->grid[0] * config->grid[1] * config->grid[2];
+  MirageLaunchReady paired = describe_launch(kernel, config, &device->info, (const int64_t[]){2, 1, 1});
+  if (config->blocks_meet)
+    MIRAGE_TRY(count_room(device, &paired, config->kernel, 2, diag, &room));
+  if (!config->blocks_meet || blocks <= room)
+    *ready = paired;
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
                                     const MirageDiag *diag, MirageLaunchReady *out_ready) {
+  static const int64_t alone[3] = {1, 1, 1};
   Kernel *kernel = NULL;
-  int64_t cluster_blocks = config->cluster[0] * config->cluster[1] * config->cluster[2];
-  if (module->device->info.compute_major < 9) // no clusters; the kernel, which was compiled for it, does without
-    cluster_blocks = 1;
+  bool clusters = module->device->info.compute_major >= 9; // else the kernel, which was compiled for it, does without
+  const int64_t *cluster = clusters ? config->cluster : alone;
   MIRAGE_TRY(check_grid(config, diag));
   pthread_mutex_lock(&module->lock);
   MirageStatus status = find_kernel(module, config->kernel, diag, &kernel);
   if (status == MIRAGE_OK)
     status = check_limits(module->device, kernel, config, num_pointers, diag);
   if (status == MIRAGE_OK)
-    status = raise_limits(module->device, kernel, config, cluster_blocks, diag);
+    status = raise_limits(module->device, kernel, config, blocks_of(cluster), diag);
   if (status == MIRAGE_OK)
-    *out_ready = describe_launch(kernel, config, &module->device->info, cluster_blocks);
+    *out_ready = describe_launch(kernel, config, &module->device->info, cluster);
+  if (status == MIRAGE_OK && config->in_pairs && clusters && blocks_of(cluster) == 1 && config->grid[0] % 2 == 0)
+    status = describe_in_pairs(module->device, kernel, config, diag, out_ready);
   pthread_mutex_unlock(&module->lock);
   if (status == MIRAGE_OK && config->blocks_meet)
-    status = check_residence(module->device, out_ready, config->kernel, cluster_blocks, diag);
+    status = check_residence(module->device, out_ready, config->kernel, blocks_of(cluster), diag);
   return status;
 }
 

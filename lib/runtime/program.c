@@ -33,7 +33,8 @@ static MirageStatus prepare_kernel(MirageProgram *program, const MiragePlannedKe
                                .blocks_meet = planned->blocks_meet,
                                .num_maps = planned->num_maps,
                                .maps = program->plan.maps + planned->first_map,
-                               .dependent_launch = planned->dependent_launch};
+                               .dependent_launch = planned->dependent_launch,
+                               .in_pairs = planned->in_pairs};
   for (int i = 0; i < 3; i++) {
     config.grid[i] = planned->grid[i];
     config.cluster[i] = planned->cluster[i];

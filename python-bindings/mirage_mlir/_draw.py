@@ -154,6 +154,8 @@ def _kernel_lines(attrs: dict, number: int) -> list[str]:
         parts.append(f"{schedule['persistent']} blocks in turn")
     if launch and launch["starts_early"]:
         parts.append("starts early")
+    if launch and launch["in_pairs"]:
+        parts.append("in pairs")
     return [f"kernel {launch['kernel'] if launch else number}", ", ".join(parts)]
 
 

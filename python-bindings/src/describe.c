@@ -91,10 +91,10 @@ static json_t *custom_json(const MirageCustomAttrs *custom) {
                 custom->schedule ? record_json(mirage_schedule_record(), custom->schedule) : json_null());
   if (custom->launch)
     json_object_set_new(object, "launch",
-                        json_pack("{s:s, s:i, s:i, s:I, s:b}", "kernel", custom->launch->kernel, "threads",
+                        json_pack("{s:s, s:i, s:i, s:I, s:b, s:b}", "kernel", custom->launch->kernel, "threads",
                                   (int)custom->launch->threads, "shared_bytes", (int)custom->launch->shared_bytes,
                                   "workspace_bytes", (json_int_t)custom->launch->workspace_bytes, "starts_early",
-                                  (int)custom->launch->starts_early));
+                                  (int)custom->launch->starts_early, "in_pairs", (int)custom->launch->in_pairs));
   return object;
 }
 

@@ -112,6 +112,81 @@ def a_call_is_captured_in_a_cuda_graph_also_where_kernels_share_a_workspace():
             assert bool(expected.isfinite().all()), graph
 
 
+def programs_of_rows():
+    """Programs whose output can be their first input, with reasons to start early: weights in columns of parts of lines, side blocks, two
+    kernels, blocks that meet, a row a block."""
+    g = rmsnorm_linear(16, 4096, 4096)
+    yield g
+    g = mi.new_graph("lora")
+    x, w, a, b = g.new_input((8, 4096)), g.new_input((4096, 4096)), g.new_input((4096, 16)), g.new_input((16, 4096))
+    g.mark_output(g.tanh(g.add(g.matmul(x, w), g.matmul(g.matmul(x, a), b))))
+    yield g
+    g = mi.new_graph("gated")
+    x, u, v = g.new_input((1, 4096)), g.new_input((4096, 4096)), g.new_input((4096, 4096))
+    g.mark_output(g.tanh(g.mul(g.silu(g.matmul(x, u)), g.matmul(x, v))))
+    yield g
+    g = mi.new_graph("attention")
+    q, k, v = g.new_input((8, 16, 64)), g.new_input((8, 4096, 64)), g.new_input((8, 4096, 64))
+    g.mark_output(g.scaled_dot_product_attention(q, k, v))
+    yield g
+    g = mi.new_graph("softmax")
+    x, y = g.new_input((64, 1024)), g.new_input((64, 1024))
+    g.mark_output(g.softmax(g.add(x, y), dim=1))
+    yield g
+    g = mi.new_graph("sums")
+    x, y = g.new_input((8, 1024)), g.new_input((8, 1024))
+    g.mark_output(g.tanh(g.add(x, y)))
+    yield g
+
+
+def in_a_row(graph, args, write, wait, calls=40):
+    """The last result of calls of which each takes the one before as its first input. write: all inputs are written by kernels of PyTorch
+    between them, too. wait: for each kernel."""
+    x, other = args[0].clone(), torch.empty_like(args[0])
+    rest = [a.clone() for a in args[1:]]
+    pause = torch.cuda.synchronize if wait else lambda: None
+    for _ in range(calls):
+        for r in rest if write else []:
+            r.neg_(), pause()
+        graph(x, *rest, out=other), pause()
+        if write:
+            x.copy_(other), pause()
+        else:
+            x, other = other, x
+    return x.clone()
+
+
+@check
+def a_call_waits_for_what_writes_its_inputs():
+    for g in programs_of_rows():
+        best = mi.superoptimize(g, measure="no", progress=False)
+        args = tensors(g, scale=0.5)
+        for graph in best:
+            for write in (False, True):
+                expected = in_a_row(graph, args, write, wait=True)
+                torch.cuda.synchronize()
+                assert bool(expected.isfinite().all()), graph
+                side = torch.cuda.Stream()
+                captured = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(captured):
+                    side.wait_stream(torch.cuda.current_stream())
+                    with torch.cuda.stream(side):
+                        half = args[0].clone()
+                        for _ in range(20):
+                            half.neg_()
+                        half.mul_(0.5)
+                    y = in_a_row(graph, args, write, wait=False)
+                    torch.cuda.current_stream().wait_stream(side)  # the next call is behind kernels of two streams
+                    z = graph(half, *args[1:])
+                beside = graph(args[0] * 0.5, *args[1:])
+                for _ in range(5):
+                    assert torch.equal(in_a_row(graph, args, write, wait=False), expected), (graph, write)
+                    captured.replay()
+                    torch.cuda.synchronize()
+                    assert torch.equal(y, expected) and torch.equal(z, beside), (graph, write)
+        print(f"    {g.name}: {len(best)} graphs, 40 calls in a row the same as one by one")
+
+
 @check
 def memory_stays_flat_over_calls():
     g = rmsnorm_linear(2, 256, 256)

@@ -7,7 +7,7 @@
 // RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 //
 // MAPS: launch <kernel = "candidate_k0", threads = 384, {{.*}}maps = [<pointer = 0,
-// PLAIN: launch <kernel = "candidate_k0", threads = 512, shared_bytes = {{[0-9]+}}>
+// PLAIN: launch <kernel = "candidate_k0", threads = 512, shared_bytes = {{[0-9]+}}, starts_early = true>
 
 mirage_kernel.graph @program(%x: tensor<128x256xf16>, %w: tensor<256x256xf16>) -> tensor<128x256xf16> {
   %y = matmul %x, %w : tensor<128x256xf16>, tensor<256x256xf16>

@@ -17,7 +17,7 @@
 // CHECK-LABEL: graph @few_0(
 // CHECK: warps = 16
 // FEW: .maxntid 512
-// FEW: ld.global.nc.v2.b16
+// FEW: ld.global.b32
 // FEW-NOT: ld.global{{.*}}v4
 mirage_kernel.graph @few(%x: tensor<256x1000xf16>) -> tensor<256x1000xf16> {
   %1 = tanh %x : tensor<256x1000xf16>
@@ -37,7 +37,7 @@ mirage_kernel.graph @few_0(%x: tensor<256x1000xf16>) -> tensor<256x1000xf16> att
 // Single columns: rows begin at any multiple of 2 bytes.
 // CHECK-LABEL: graph @uneven_0(
 // CHECK: warps = 16
-// UNEVEN: ld.global.nc.b16
+// UNEVEN: ld.global.u16
 // UNEVEN-NOT: ld.global{{.*}}v2
 mirage_kernel.graph @uneven(%x: tensor<256x999xf16>) -> tensor<256x999xf16> {
   %1 = tanh %x : tensor<256x999xf16>

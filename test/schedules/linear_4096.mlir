@@ -7,7 +7,7 @@
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=target=a100 2>/dev/null | FileCheck %s --check-prefix=A100
 //
-// PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>
+// PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}, starts_early = true>
 // A100: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>
 //
 // PTX: maps = [<pointer = 0, {{.*}}swizzle = 3>, <pointer = 1, {{.*}}swizzle = 3>]

@@ -4,7 +4,7 @@
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 //
-// PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>
+// PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}, starts_early = true>
 //
 // PTX: maps = [<pointer = 0, {{.*}}swizzle = 3>, <pointer = 1, {{.*}}swizzle = 3>]
 // PTX: .maxntid 384

@@ -21,7 +21,7 @@
 // PLAN: reduce_sum {{.*}}-> !mirage_block.tile<1x1xf32, shared, <{{.*}}stages = 4
 // PLAN-NOT: shared, <{{.*}}-> !mirage_block.tile<1x1024xf{{.*}}shared
 // All is loaded before the first barrier; two barriers in all.
-// PTX-COUNT-3: ld.global.nc.v4.b32
+// PTX-COUNT-3: ld.global.v4.b32
 // PTX-NOT: ld.global
 // PTX-COUNT-2: bar{{.*}}sync
 // PTX-NOT: bar{{.*}}sync

@@ -161,7 +161,7 @@ static void test_launch(void **state) {
                               .swizzle = 3},
                              {.dtype = MIRAGE_F32, .rank = 1, .extents = {8}, .strides = {4}, .box = {8}}};
   MirageTensorMap read[MIRAGE_MAX_LOADS];
-  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40, true, 2, maps}, back;
+  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40, true, true, 2, maps}, back;
   MlirAttribute attribute = through_text(mirageKernelLaunchAttrGet(context, &launch));
   assert_true(mirageKernelAttributeIsALaunch(attribute));
   mirageKernelLaunchAttrGetValue(attribute, read, &back);
@@ -170,6 +170,7 @@ static void test_launch(void **state) {
   assert_int_equal(back.shared_bytes, launch.shared_bytes);
   assert_int_equal(back.workspace_bytes, launch.workspace_bytes);
   assert_true(back.starts_early);
+  assert_true(back.in_pairs);
   assert_int_equal(back.num_maps, 2);
   for (int i = 0; i < 2; i++) {
     const MirageTensorMap *was = &maps[i], *is = &back.maps[i];

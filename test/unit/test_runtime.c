@@ -262,7 +262,7 @@ static void test_compiler_log(void **unused) {
 static void test_launch(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "small 1\nbig 3\n");
-  MirageLaunchConfig config = {"big", {128, 2, 1}, {2, 2, 1}, 512, 100000, true, false, 0, NULL};
+  MirageLaunchConfig config = {"big", {128, 2, 1}, {2, 2, 1}, 512, 100000, true, false, false, 0, NULL};
   uint64_t pointers[] = {0x100, 0x200, 0x300};
   assert_int_equal(mirage_module_launch(module, &config, 3, pointers, (void *)0x77, NULL), MIRAGE_OK);
   assert_int_equal(fake->num_launches, 1);
@@ -290,7 +290,7 @@ static void test_launch_early(void **unused) {
     fake->compute_major = majors[i];
     MirageDevice *device = open_device();
     MirageModule *module = load_module(device, "k 1\n");
-    MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, true, false, 0, NULL};
+    MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, true, false, false, 0, NULL};
     uint64_t pointer = 0x100;
     assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
     assert_int_equal(fake->launches[0].dependent, i == 0);
@@ -304,7 +304,7 @@ static void test_launch_early(void **unused) {
 static void test_launch_attributes(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
-  MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, false, false, 0, NULL};
+  MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, false, false, false, 0, NULL};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
   assert_int_equal(fake->dynamic_shared_limit, 0);
@@ -322,13 +322,42 @@ static void test_launch_without_clusters(void **unused) {
   fake->compute_major = 8;
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
-  MirageLaunchConfig config = {"k", {16, 1, 1}, {16, 1, 1}, 32, 0, false, false, 0, NULL};
+  MirageLaunchConfig config = {"k", {16, 1, 1}, {16, 1, 1}, 32, 0, false, false, false, 0, NULL};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
   assert_int_equal(fake->launches[0].cluster[0], 1);
   assert_int_equal(fake->non_portable_cluster, 0);
   mirage_module_unload(module);
   mirage_device_destroy(device);
+}
+
+// Pairs are a matter of speed: where they cannot be, or would not all find room though their blocks wait for each other, blocks stand alone.
+static void test_launch_in_pairs(void **unused) {
+  static const struct {
+    int64_t grid, cluster;
+    bool meet;
+    int major;
+    unsigned launched; // blocks of a cluster
+  } cases[] = {{128, 1, false, 9, 2}, {200, 1, false, 9, 2}, {127, 1, false, 9, 1}, {128, 4, false, 9, 4},
+               {128, 1, true, 9, 2},  {130, 1, true, 9, 1},  {128, 1, false, 8, 1}};
+  uint64_t pointer = 0x100;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fake->compute_major = cases[i].major;
+    fake->num_launches = 0;
+    MirageDevice *device = open_device();
+    MirageModule *module = load_module(device, "k 1\n");
+    MirageLaunchConfig config = {.kernel = "k",
+                                 .grid = {cases[i].grid, 1, 1},
+                                 .cluster = {cases[i].cluster, 1, 1},
+                                 .threads = 32,
+                                 .in_pairs = true,
+                                 .blocks_meet = cases[i].meet};
+    assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
+    assert_int_equal(fake->launches[0].cluster[0], cases[i].launched);
+    assert_int_equal(fake->launches[0].grid[0], cases[i].grid);
+    mirage_module_unload(module);
+    mirage_device_destroy(device);
+  }
 }
 
 // Kernels whose blocks wait for each other are refused where not all fit, instead of hanging there.
@@ -349,7 +378,8 @@ static void test_launch_of_meeting_blocks(void **unused) {
   uint64_t pointer = 0x100;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Messages messages;
-    MirageLaunchConfig config = {"k", {cases[i].grid, 1, 1}, {cases[i].cluster, 1, 1}, 32, 0, false, true, 0, NULL};
+    MirageLaunchConfig config = {"k", {cases[i].grid, 1, 1}, {cases[i].cluster, 1, 1}, 32, 0, false, false, true, 0,
+                                 NULL};
     fake->blocks_per_sm = cases[i].blocks_per_sm;
     assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),
                      cases[i].sentence ? MIRAGE_LIMIT : MIRAGE_OK);
@@ -369,36 +399,36 @@ static void test_launch_refused(void **unused) {
     MirageStatus status;
     const char *sentence;
   } cases[] = {
-      {{"nothing", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"nothing", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 0, NULL},
        2,
        MIRAGE_DRIVER,
        "no kernel nothing in the module: CUDA_ERROR_NOT_FOUND"},
-      {{"k", {0, 1, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"k", {0, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "grid x is 0, not in 1 .. 2147483647"},
-      {{"k", {1, 65536, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"k", {1, 65536, 1}, {1, 1, 1}, 32, 0, false, false, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "grid y is 65536, not in 1 .. 65535"},
-      {{"k", {6, 1, 1}, {4, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"k", {6, 1, 1}, {4, 1, 1}, 32, 0, false, false, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "cluster x is 4, which does not divide grid 6"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 0, 0, false, false, 0, NULL}, 2, MIRAGE_BAD_ARGUMENT, "0 threads per block"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 1025, 0, false, false, 0, NULL},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 0, 0, false, false, false, 0, NULL}, 2, MIRAGE_BAD_ARGUMENT, "0 threads per block"},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 1025, 0, false, false, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "1025 threads per block, and the compiled kernel takes 1 .. 1024"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 300000, false, false, 0, NULL},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 300000, false, false, false, 0, NULL},
        2,
        MIRAGE_LIMIT,
        "300000 bytes of dynamic shared memory, and Fake GPU 0 has room for 232448"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 0, NULL},
        1,
        MIRAGE_BAD_ARGUMENT,
        "the kernel takes 2 parameters, got 1 pointers"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 0, NULL},
        3,
        MIRAGE_BAD_ARGUMENT,
        "the kernel takes 2 parameters, got 3 pointers"},
@@ -434,7 +464,7 @@ static void test_launch_tensor_maps(void **unused) {
   MirageModule *module = load_module(device, "k 2+2\n");
   MirageTensorMap maps[2] = {
       box_map(1, 100), {.pointer = 0, .dtype = MIRAGE_F32, .rank = 1, .extents = {1000}, .strides = {4}, .box = {256}}};
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 2, maps};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 2, maps};
   uint64_t pointers[] = {0x100, 0x230};
   assert_int_equal(mirage_module_launch(module, &config, 2, pointers, NULL, NULL), MIRAGE_OK);
   const FakeMap *seen = fake->launches[0].maps;
@@ -460,7 +490,7 @@ static void test_tensor_maps_fetch_lines(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 2+2\n");
   MirageTensorMap maps[2] = {box_map(0, 100), box_map(1, 100)};
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 2, maps};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 2, maps};
   uint64_t pointers[] = {0x100, 0x230};
   maps[0].strides[1] = 6000;
   maps[1].strides[1] = 6144;
@@ -502,7 +532,7 @@ static void test_launch_tensor_maps_refused(void **unused) {
   uint64_t pointer = 0x100;
   for (int i = 0; i < 10; i++) {
     Messages messages;
-    MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 1, &maps[i]};
+    MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 1, &maps[i]};
     assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),
                      MIRAGE_BAD_ARGUMENT);
     assert_says(&messages, sentences[i]);
@@ -518,7 +548,7 @@ static void test_launch_tensor_maps_unavailable(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1+1\n");
   MirageTensorMap map = box_map(0, 100);
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 1, &map};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, false, 1, &map};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),
                    MIRAGE_UNSUPPORTED);
@@ -531,7 +561,7 @@ static void test_launch_fails_in_driver(void **unused) {
   Messages messages;
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 50000, false, false, 0, NULL};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 50000, false, false, false, 0, NULL};
   uint64_t pointer = 0x100;
   fail_call("cuFuncSetAttribute", 0, 1);
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag), MIRAGE_DRIVER);
@@ -571,6 +601,7 @@ int main(void) {
       ON_FAKE(test_launch_early),
       ON_FAKE(test_launch_attributes),
       ON_FAKE(test_launch_without_clusters),
+      ON_FAKE(test_launch_in_pairs),
       ON_FAKE(test_launch_of_meeting_blocks),
       ON_FAKE(test_launch_refused),
       ON_FAKE(test_launch_tensor_maps),

@@ -80,8 +80,7 @@ static MirageStatus add_kernel(const Costing *costing, MirageNode custom, Mirage
     if (costing->memo)
       mirage__cost_memo_add(costing->memo, &key, &cost);
   }
-  if (total->kernels > 0 &&
-      mirage__starts_early(&mirage_ugraph_node(costing->graph, custom).attrs->custom, costing->target))
+  if (total->kernels > 0 && mirage__starts_early(costing->graph, custom, false, costing->target))
     cost.time_us -= early_share * costing->target->launch_us;
   total->kernels += cost.kernels;
   total->bytes += cost.bytes;
