@@ -16,6 +16,11 @@
 // PTX: griddepcontrol.wait
 // PTX-NOT: ld.global
 // PTX: griddepcontrol.launch_dependents
+// Known from here on: the address of x.
+// PTX: mov.b64 [[X:%rd[0-9]+]], %rd{{[0-9]+}};
+// PTX: add.s64 [[AT:%rd[0-9]+]], [[X]],
+// PTX-NOT: ld.global.nc
+// PTX: ld.global.{{.*}}[[AT]]
 // PTX-NOT: ld.global.nc
 // PTX: .entry p_own_k1(
 // The last lets the next program start.
