@@ -172,15 +172,6 @@ LLVMValueRef mirage__fill_value(Emit *e, MirageDType dtype, MirageFill fill) {
   return gpu_number(&e->gpu, dtype, fill == MIRAGE_FILL_ZERO ? 0.0 : fill == MIRAGE_FILL_ONE ? 1.0 : -INFINITY);
 }
 
-LLVMValueRef mirage__load_words(Emit *e, MiragePrimitive primitive, uint32_t words, LLVMValueRef address) {
-  LLVMValueRef registers = mirage__gpu_emit(&e->gpu, primitive, &address);
-  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, words));
-  for (unsigned i = 0; i < words; i++)
-    vector = LLVMBuildInsertElement(e->gpu.builder, vector, LLVMBuildExtractValue(e->gpu.builder, registers, i, ""),
-                                    gpu_i32(&e->gpu, i), "");
-  return vector;
-}
-
 // 16 or 8 bytes by the streaming form of the load, or 4 as well by the ordered one, as a vector of `type`.
 static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMValueRef address) {
   LLVMBuilderRef b = e->gpu.builder;
@@ -188,7 +179,7 @@ static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMV
     return LLVMBuildBitCast(b, GPU(&e->gpu, LD_GLOBAL_4_ORDERED, address), type, "");
   MiragePrimitive sixteen = e->in_order ? MIRAGE_PRIM_LD_GLOBAL_16_ORDERED : MIRAGE_PRIM_LD_GLOBAL_16_STREAM;
   MiragePrimitive eight = e->in_order ? MIRAGE_PRIM_LD_GLOBAL_8_ORDERED : MIRAGE_PRIM_LD_GLOBAL_8_STREAM;
-  LLVMValueRef vector = mirage__load_words(e, words == 4 ? sixteen : eight, words, address);
+  LLVMValueRef vector = mirage__gpu_load_words(&e->gpu, words == 4 ? sixteen : eight, words, address);
   return LLVMBuildBitCast(b, vector, type, "");
 }
 

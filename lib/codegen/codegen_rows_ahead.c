@@ -255,8 +255,8 @@ static SameWindows read_windows(const Rows *rows, MirageValue value, const Acces
       from = mirage__select(e, mirage__less_than(e, from, behind), from, gpu_i32(&e->gpu, behind));
     if (piece == 0)
       from = mirage__select(e, mirage__less(e, from, none), none, from);
-    read.windows[i] =
-        mirage__load_words(e, MIRAGE_PRIM_LD_GLOBAL_16_ORDERED_CACHED, WORDS, mirage__at(e, access->base, from));
+    read.windows[i] = mirage__gpu_load_words(&e->gpu, MIRAGE_PRIM_LD_GLOBAL_16_ORDERED_CACHED, WORDS,
+                                             mirage__at(e, access->base, from));
   }
   return read;
 }

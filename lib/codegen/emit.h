@@ -294,8 +294,6 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
 LLVMValueRef mirage__fill_value(Emit *e, MirageDType dtype, MirageFill fill);
-/// What a load of so many words gives, as a vector of i32.
-LLVMValueRef mirage__load_words(Emit *e, MiragePrimitive primitive, uint32_t words, LLVMValueRef address);
 /// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`. Of i4 it
 /// gives the bytes that hold them.
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,

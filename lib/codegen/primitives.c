@@ -218,6 +218,16 @@ static void aligned_store(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef
   LLVMSetAlignment(store, type_bytes(gpu, LLVMTypeOf(value)));
 }
 
+LLVMValueRef mirage__gpu_load_words(const MirageGpu *gpu, MiragePrimitive primitive, uint32_t words,
+                                    LLVMValueRef address) {
+  LLVMValueRef registers = mirage__gpu_emit(gpu, primitive, &address);
+  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(gpu->i32, words));
+  for (unsigned i = 0; i < words; i++)
+    vector = LLVMBuildInsertElement(gpu->builder, vector, LLVMBuildExtractValue(gpu->builder, registers, i, ""),
+                                    gpu_i32(gpu, i), "");
+  return vector;
+}
+
 static LLVMValueRef settled_load(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address) {
   unsigned bytes = type_bytes(gpu, type), words = bytes / 4;
   if (words <= 1) {
@@ -229,13 +239,8 @@ static LLVMValueRef settled_load(const MirageGpu *gpu, LLVMTypeRef type, LLVMVal
       loaded = LLVMBuildTrunc(gpu->builder, loaded, LLVMIntTypeInContext(gpu->context, 8 * bytes), "");
     return LLVMBuildBitCast(gpu->builder, loaded, type, "");
   }
-  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(gpu->i32, words));
-  LLVMValueRef registers =
-      mirage__gpu_emit(gpu, words == 4 ? MIRAGE_PRIM_LD_GLOBAL_16 : MIRAGE_PRIM_LD_GLOBAL_8, &address);
-  for (unsigned i = 0; i < words; i++)
-    vector = LLVMBuildInsertElement(gpu->builder, vector, LLVMBuildExtractValue(gpu->builder, registers, i, ""),
-                                    gpu_i32(gpu, i), "");
-  return LLVMBuildBitCast(gpu->builder, vector, type, "");
+  MiragePrimitive row = words == 4 ? MIRAGE_PRIM_LD_GLOBAL_16 : MIRAGE_PRIM_LD_GLOBAL_8;
+  return LLVMBuildBitCast(gpu->builder, mirage__gpu_load_words(gpu, row, words, address), type, "");
 }
 
 LLVMValueRef mirage__gpu_load_global(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address,

@@ -65,6 +65,9 @@ typedef enum {
   MIRAGE_GLOBAL_SETTLED,   // or from where its address is known (BEHIND)
 } MirageGlobalMode;
 
+/// What a row that loads so many words gives, as a vector of i32.
+LLVMValueRef mirage__gpu_load_words(const MirageGpu *gpu, MiragePrimitive primitive, uint32_t words,
+                                    LLVMValueRef address);
 /// Loads and stores of 1 .. 16 bytes: `type` is a scalar or a vector of 2, 4, 8 scalars; the address is aligned to its
 /// size. ld.global[.nc], st.global, ld.shared, st.shared, ld.shared::cluster.
 LLVMValueRef mirage__gpu_load_global(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address,

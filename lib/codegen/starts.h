@@ -17,8 +17,8 @@
 typedef struct KernelStart {
   bool early; // starts before the kernel in front of it has ended
   uint32_t
-      settled; // so many have ended for certain when it starts: 1 is what runs before the program, 2 the first kernel as well
-  uint32_t needs;  // it reads what some of the first so many wrote, and of no others
+      settled; // so many have ended for certain when it starts: 1, what runs before the program; 2, the first kernel, too
+  uint32_t needs;  // it reads what some of the first so many wrote, and what no others did
   bool lets_next;  // the next kernel starts early:
   bool after_wait; // when this one has waited, or else when it begins
 } KernelStart;

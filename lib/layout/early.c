@@ -19,9 +19,9 @@
 #include <math.h>
 
 enum {
-  LINE_BYTES = 128,     // of L2
-  MOST_RESIDENT = 16,   // blocks of a multiprocessor
-  SYSTEM_BYTES = 1024,  // of shared memory, for each block
+  LINE_BYTES = 128,      // of L2
+  MOST_RESIDENT = 16,    // blocks of a multiprocessor
+  SYSTEM_BYTES = 1024,   // of shared memory, for each block
   LITTLE_BYTES = 8 << 20 // that a kernel moves wherever its blocks are
 };
 static const double full_waves = 0.6; // of the places on all multiprocessors, where a grid is more than one for each
@@ -81,7 +81,7 @@ static int64_t piece_of(const MirageUGraph *graph, const MirageNodeView *load) {
   return bytes % LINE_BYTES && mirage_type_bytes(tensor) > LITTLE_BYTES ? bytes : 0;
 }
 
-// The piece that is worst for whoever shares lines: of an odd number of bytes, if any is. 0: no lines are shared.
+// The piece of the load that is worst off: of which two do not fill lines, if there is one. 0: no lines are shared.
 static int64_t shared_piece(const MirageUGraph *graph, MirageNode custom) {
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
@@ -99,7 +99,8 @@ static int64_t shared_piece(const MirageUGraph *graph, MirageNode custom) {
 static bool may_pair(const MirageCustomAttrs *custom, const MirageTarget *target) {
   int64_t grid[3];
   mirage_custom_launch_grid(custom, grid);
-  return target->has_cluster && custom->cluster[0] * custom->cluster[1] * custom->cluster[2] == 1 && grid[0] % PAIR == 0;
+  return target->has_cluster && custom->cluster[0] * custom->cluster[1] * custom->cluster[2] == 1 &&
+         grid[0] % PAIR == 0;
 }
 
 bool mirage__stands_in_pairs(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target) {

@@ -71,11 +71,20 @@
 //
 // 33 MB in columns of 64 bytes: two neighbours share each line, and stand in pairs. Of columns of 96 bytes the pairs share lines, too; 127 blocks
 // are no pairs, and 80 of whole lines leave gaps.
-// RUN: sed '1,/^\/\/ Streams/d' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PAIRS
-// RUN: sed '1,/^\/\/ Streams/d; s/4096x4096/4096x6144/g; s/-> tensor<16x4096/-> tensor<16x6144/; s/x32xf/x48xf/g; s/store \(.*\)16x4096/store \116x6144/; s/return \(.*\)16x4096/return \116x6144/' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=GAPS
-// RUN: sed '1,/^\/\/ Streams/d; s/4096x4096/4096x5120/g; s/grid \[128\]/grid [80]/; s/-> tensor<16x4096/-> tensor<16x5120/; s/x32xf/x64xf/g; s/store \(.*\)16x4096/store \116x5120/; s/return \(.*\)16x4096/return \116x5120/' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=GAPS
+// RUN: sed '1,/^\/\/ Streams/d; /^\/\/ Long rows/,$d' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PAIRS
+// RUN: sed '1,/^\/\/ Streams/d; /^\/\/ Long rows/,$d; s/4096x4096/4096x6144/g; s/-> tensor<16x4096/-> tensor<16x6144/; s/x32xf/x48xf/g; s/store \(.*\)16x4096/store \116x6144/; s/return \(.*\)16x4096/return \116x6144/' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=GAPS
+// RUN: sed '1,/^\/\/ Streams/d; /^\/\/ Long rows/,$d; s/4096x4096/4096x5120/g; s/grid \[128\]/grid [80]/; s/-> tensor<16x4096/-> tensor<16x5120/; s/x32xf/x64xf/g; s/store \(.*\)16x4096/store \116x5120/; s/return \(.*\)16x4096/return \116x5120/' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=GAPS
 // PAIRS: launch <kernel = "s_own_k0", {{.*}}starts_early = true, in_pairs = true> :
 // GAPS: launch <kernel = "s_own_k0", threads = {{[0-9]+}}{{(, shared_bytes = [0-9]+)?}}> :
+//
+// What a block asks for is 32 KB at most, 256 lines, a thread each: not a row of 128 KB.
+// RUN: sed '1,/^\/\/ Long rows/d' %s | mirage-mlir-opt --mirage-layout --mirage-lower -o %t.rows.mlir 2>/dev/null
+// RUN: %python %S/inputs/ptx.py %t.rows.mlir | FileCheck %s --check-prefix=FEW
+// FEW: setp.{{gt.u32 %p[0-9]+, %r[0-9]+, 255|lt.u32 %p[0-9]+, %r[0-9]+, 256}};
+// FEW-NOT: setp
+// FEW: prefetch.global.L2
+// FEW-NOT: {{prefetch|setp}}
+// FEW: griddepcontrol.wait
 //
 // Of old the key was a flag.
 // RUN: sed 's/grid \[48\]/grid [48] schedule <dependent_launch = true>/' %s | not mirage-mlir-opt 2>&1 | FileCheck %s --check-prefix=GONE
@@ -146,4 +155,14 @@ mirage_kernel.graph @s(%x: tensor<16x4096xf16>, %w: tensor<4096x4096xf16>) -> te
     store %sum, %yk {grid = [1]} : !mirage_block.tile<16x32xf32>, tensor<16x4096xf16>
   }
   return %y : tensor<16x4096xf16>
+}
+
+// Long rows
+mirage_kernel.graph @t(%x: tensor<132x65536xf16>) -> tensor<132x1xf32> {
+  %y = custom (%xk = %x) outs(%yk) grid [132] : (tensor<132x65536xf16>) -> tensor<132x1xf32> {
+    %t = load %xk {grid = [0]} : tensor<132x65536xf16> -> !mirage_block.tile<1x65536xf16>
+    %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x65536xf16> -> !mirage_block.tile<1x1xf32>
+    store %s, %yk {grid = [0]} : !mirage_block.tile<1x1xf32>, tensor<132x1xf32>
+  }
+  return %y : tensor<132x1xf32>
 }
