@@ -23,7 +23,8 @@
 enum {
   MAX_RESULTS = 4,    // of a piece that is searched
   MAX_GROWN = 96,     // pieces of one size that are no runs
-  MAX_ATTENTION = 24, // operators of an attention, which is a piece even where others of its size are not
+  MAX_ATTENTION = 24, // operators of an attention, which is a piece even where others of its size are not,
+  MAX_POINTWISE = 24, // and of element-wise ones
   AT_ONCE = 8,        // pieces whose states are added up together
 };
 
@@ -164,14 +165,17 @@ static bool is_product(const Cutter *cutter, const Piece *piece) {
   return false;
 }
 
+static bool is_elementwise(const Cutter *cutter, uint32_t number) {
+  MirageOpKind kind = mirage_op_info(mirage_ugraph_node(cutter->program, cutter->nodes[number]).op)->kind;
+  return kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST ||
+         kind == MIRAGE_KIND_SHAPE;
+}
+
 // Whether it holds neither a product nor a reduction: it costs next to no states.
 static bool is_pointwise(const Cutter *cutter, const Piece *piece) {
-  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
-    MirageOpKind kind = mirage_op_info(mirage_ugraph_node(cutter->program, cutter->nodes[n]).op)->kind;
-    if (operators_has(&piece->operators, n) && kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY &&
-        kind != MIRAGE_KIND_CAST && kind != MIRAGE_KIND_SHAPE)
+  for (uint32_t n = 0; n < cutter->num_nodes; n++)
+    if (operators_has(&piece->operators, n) && !is_elementwise(cutter, n))
       return false;
-  }
   return true;
 }
 
@@ -555,10 +559,40 @@ static void list_attentions(Cutter *cutter, const Web *web) {
     }
 }
 
+// The element-wise operators that hang together with this one, without others in between.
+static Operators find_pointwise(const Cutter *cutter, const Web *web, uint32_t number) {
+  Operators set = {{0}};
+  operators_add(&set, number);
+  for (uint32_t before = 0; before < operators_count(&set);) {
+    before = operators_count(&set);
+    for (uint32_t n = 0; n < cutter->num_nodes; n++)
+      for (uint32_t m = 0; m < cutter->num_nodes && operators_has(&set, n); m++)
+        if (operators_has(&web->beside[n], m) && is_elementwise(cutter, m))
+          operators_add(&set, m);
+  }
+  return set;
+}
+
+// Element-wise operators cost no search, so more of them may be a piece, all that hang together. Example: the rotations of queries and keys,
+// which share their angles, beside what makes either.
+static void list_pointwise(Cutter *cutter, const Web *web) {
+  Operators seen = {{0}};
+  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
+    if (!is_elementwise(cutter, n) || operators_has(&seen, n))
+      continue;
+    Operators set = find_pointwise(cutter, web, n), all = grow(cutter, web, &set, n);
+    uint32_t size = operators_count(&set);
+    seen = operators_union(&seen, &set);
+    if (operators_equal(&set, &all) && size > CUT_LENGTH && size <= MAX_POINTWISE && size < cutter->num_nodes &&
+        !mirage__pieces_has(cutter, &set))
+      list_piece(cutter, &set);
+  }
+}
+
 MirageStatus mirage__pieces_list(Cutter *cutter) {
   Web *web = calloc(1, sizeof *web);
   cutter->pieces =
-      calloc((size_t)(cutter->num_nodes + MAX_GROWN) * CUT_LENGTH + cutter->num_nodes, sizeof *cutter->pieces);
+      calloc((size_t)(cutter->num_nodes + MAX_GROWN) * CUT_LENGTH + 2 * cutter->num_nodes, sizeof *cutter->pieces);
   if (web && cutter->pieces) {
     uint32_t grown[CUT_LENGTH + 1] = {0};
     link_operators(cutter, web);
@@ -567,6 +601,7 @@ MirageStatus mirage__pieces_list(Cutter *cutter) {
     for (uint32_t count = 1; count < CUT_LENGTH; count++)
       grow_pieces(cutter, web, count, grown);
     list_attentions(cutter, web);
+    list_pointwise(cutter, web);
   }
   MirageStatus status = web && cutter->pieces ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   free(web);

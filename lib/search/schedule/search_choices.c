@@ -7,7 +7,6 @@
 #include "search/schedule/search_rows.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
-#include <string.h>
 
 enum {
   REFERENCE_COLUMNS = 64,
