@@ -9,7 +9,8 @@
 
 enum { MAX_STAGES = 4 };
 
-static const double most_bytes = 64 * 1024;   // in flight on a multiprocessor: more gain nothing
+static const double most_bytes = 64 * 1024;   // in flight on a multiprocessor: more gain nothing,
+static const double most_fed = 160 * 1024;    // but where the copy engine brings them to few
 static const double iteration_us = 0.2;       // a barrier: for the loads of an iteration, for each result used in it
 static const double outside_product_us = 0.6; // a product in few rows, outside loops: its loads and it do not overlap
 static const double reduced_us = 0.02;    // an element that a thread reads from shared memory to reduce it, in a loop
@@ -102,7 +103,8 @@ static double supply_of(const CostKernel *kernel, const CostOccupancy *o, const 
   else if (kernel->iteration_bytes > 0)
     stages = 2 + floor(spare / kernel->iteration_bytes);
   stages = fmin(MAX_STAGES, stages);
-  double in_flight = fmin(fmin(kernel->blocks, o->slots) * kernel->iteration_bytes * stages, o->busy * most_bytes);
+  double in_flight = fmin(fmin(kernel->blocks, o->slots) * kernel->iteration_bytes * stages,
+                          o->busy * (kernel->fed ? most_fed : most_bytes));
   double supply = fmin(1, o->busy / (saturating_share * target->num_sms));
   if (kernel->iterations > 1 && kernel->iteration_bytes > 0)
     supply = fmin(supply, in_flight / (target->dram_bytes_per_us * latency_us));

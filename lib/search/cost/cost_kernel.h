@@ -66,6 +66,7 @@ typedef struct CostKernel {
   double registers; // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
+  bool fed;           // a producer's copies bring what its loop loads
   bool weights;       // some product of a loop takes its second operand as it was loaded
   bool warpgroups;    // products are computed by warpgroups,
   bool produced;      // and warps of their own issue the copies for them,

@@ -303,6 +303,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&
                      kernel->iteration_bytes > 0;
   kernel->ahead = mirage__has_producer(&block->team) && kernel->warpgroups && kernel->chain && runs_ahead(block);
+  kernel->fed = mirage__has_producer(&block->team);
   kernel->persistent = block->persistent && block->persistent < kernel->blocks;
   if (kernel->produced) {
     kernel->beside = mirage__resident_blocks(block, target);
