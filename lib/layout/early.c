@@ -20,8 +20,6 @@
 
 enum {
   LINE_BYTES = 128,      // of L2
-  MOST_RESIDENT = 16,    // blocks of a multiprocessor
-  SYSTEM_BYTES = 1024,   // of shared memory, for each block
   LITTLE_BYTES = 8 << 20 // that a kernel moves wherever its blocks are
 };
 static const double full_waves = 0.6; // of the places on all multiprocessors, where a grid is more than one for each

@@ -10,6 +10,8 @@ enum {
   PAIR = 2,           // blocks of a cluster that the planner makes
   SHARING_STAGES = 3, // least of a loop, where there is to be room for two blocks
 };
+/// Of blocks that share a multiprocessor: how many they are at most; shared memory that each takes beside its own.
+enum { MOST_RESIDENT = 16, SYSTEM_BYTES = 1024 };
 
 /// A plan that a form would rather have: what it is asked for, which blocks are pairs, and where the form says why not.
 typedef struct Again {

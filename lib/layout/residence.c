@@ -20,8 +20,6 @@ enum {
   SPARE_REGISTERS = 40,    // of a thread, beside accumulators: addresses, what the epilogue computes,
   READ_REGISTERS = 24,     // and what it has on the way to it
   COMPUTED_REGISTERS = 16, // beside resident tiles, where little is computed at a time
-  MOST_RESIDENT = 16,
-  SYSTEM_BYTES = 1024 // of shared memory, for each block
 };
 
 // Elements that a loop accumulates in products.

@@ -28,7 +28,6 @@ enum {
   RESULTS_KEPT = 64,            // of what special functions gave, where the rows themselves do not
   OTHERS = 40,                  // registers for other things
   REGISTERS = 128,              // of a thread
-  SYSTEM_BYTES = 1024
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
