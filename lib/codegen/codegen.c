@@ -589,16 +589,23 @@ static void start_nvptx(void) {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-// One version for all kernels of a graph, whose text begins with it once.
-static const char *ptx_of(const Kernels *kernels) {
+static const char *ptx_of_node(const Kernels *kernels, const MirageNodeView *view) {
   const MirageTarget *target = kernels->target;
-  for (uint32_t n = 1; target->ptx_f8 && n <= mirage_ugraph_num_nodes(kernels->graph); n++) {
+  bool multiplies = view->op != MIRAGE_OP_NONE && mirage_op_info(view->op)->kind == MIRAGE_KIND_MATMUL;
+  if (multiplies && mirage_dtype_is_f8(mirage_ugraph_type(kernels->graph, view->operands[0])->dtype))
+    return target->ptx_f8;
+  return view->op == MIRAGE_OP_CLUSTER_SUM || view->op == MIRAGE_OP_CLUSTER_MAX ? target->ptx_meet : NULL;
+}
+
+// One version for all kernels of a graph, whose text begins with it once: the newest that one of its operators needs.
+static const char *ptx_of(const Kernels *kernels) {
+  const char *newest = kernels->target->ptx;
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(kernels->graph); n++) {
     MirageNodeView view = mirage_ugraph_node(kernels->graph, (MirageNode){n});
-    if (view.op != MIRAGE_OP_NONE && mirage_op_info(view.op)->kind == MIRAGE_KIND_MATMUL &&
-        mirage_dtype_is_f8(mirage_ugraph_type(kernels->graph, view.operands[0])->dtype))
-      return target->ptx_f8;
+    const char *needed = ptx_of_node(kernels, &view);
+    newest = needed && strcmp(needed, newest) > 0 ? needed : newest;
   }
-  return target->ptx;
+  return newest;
 }
 
 static MirageStatus compile_text(Kernels *kernels, uint32_t first, uint32_t end, const MirageCodegenOptions *options,

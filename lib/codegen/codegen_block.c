@@ -472,5 +472,5 @@ void mirage__emit_block(Emit *e) {
   else
     emit_tiles(e, body);
   if (mirage__block_multicasts(e))
-    mirage__cluster_meet(e); // nobody leaves while others still signal its mbarriers
+    mirage__cluster_leave(e); // nobody leaves while others still signal its mbarriers
 }

@@ -1,7 +1,8 @@
 // codegen_cluster.c - meetings of the blocks of a cluster, through distributed shared memory.
 //
 // What a block publishes is its buffers as they are. A cluster barrier before the first peer reads them makes them
-// complete; one after the last reader keeps them until then (mirage__end_step).
+// complete; one after the last reader keeps them until then (mirage__end_step). Both tell of shared memory alone, and
+// nobody waits for what was stored elsewhere.
 #include "emit.h"
 
 void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
@@ -30,6 +31,7 @@ void mirage__cluster_barrier(Emit *e) {
     GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
   e->copies_pending = false;
   mirage__await_landing(e);
+  GPU0(&e->gpu, FENCE_CLUSTER_SHARED);
   mirage__cluster_meet(e);
   mirage__forget_hazards(e);
   mirage__forget_elements(e);

@@ -214,11 +214,15 @@ static void publish(Rows *rows, MirageValue leaf) {
 }
 
 // At the last collective of a meeting; what it gives is known to all threads of a row from then on. Having read it they
-// arrive at once: after their stores they would wait until these have reached L2.
+// arrive at once.
 static void meet(Rows *rows, MirageNode node, const MirageNodeView *view) {
   Emit *e = rows->e;
   const BlockMeeting *meeting = mirage__block_meeting_of(&e->block, view->first_result);
   if (e->block.steps[meeting->step].node.index != node.index)
+    return;
+  uint32_t count = 0;
+  LLVMValueRef *all = mirage__emit_array(e, (size_t)meeting->num_values * (size_t)rows->items->together, sizeof *all);
+  if (!all)
     return;
   await_readers(rows);
   mirage__barrier(e); // the buffers of reductions held the parts of warps
@@ -227,12 +231,14 @@ static void meet(Rows *rows, MirageNode node, const MirageNodeView *view) {
   mirage__cluster_barrier(e);
   for (uint32_t i = 0; i < meeting->num_values; i++)
     for (int32_t r = 0; r < rows->items->together; r++) {
-      LLVMValueRef index[MIRAGE_MAX_RANK], value;
+      LLVMValueRef index[MIRAGE_MAX_RANK];
       mirage__row_index(rows, r, NARROW, index);
       if (mirage_op_info(mirage__block_op(&e->block, meeting->values[i]))->kind == MIRAGE_KIND_COLLECTIVE)
-        mirage__element(e, meeting->values[i], index, 1, &value);
+        mirage__element(e, meeting->values[i], index, 1, &all[count++]);
     }
-  GPU0(&e->gpu, CLUSTER_ARRIVE);
+  mirage__await_values(e, count, all);
+  GPU0(&e->gpu, FENCE_CLUSTER_SHARED);
+  GPU0(&e->gpu, CLUSTER_ARRIVE_RELAXED);
   rows->left = true;
 }
 

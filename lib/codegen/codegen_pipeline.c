@@ -47,6 +47,11 @@ static void init_mbarriers(Emit *e, const Channel *channel, const Signal *signal
 }
 
 void mirage__cluster_meet(Emit *e) {
+  GPU0(&e->gpu, CLUSTER_ARRIVE_RELAXED);
+  GPU0(&e->gpu, CLUSTER_WAIT);
+}
+
+void mirage__cluster_leave(Emit *e) {
   GPU0(&e->gpu, CLUSTER_ARRIVE);
   GPU0(&e->gpu, CLUSTER_WAIT);
 }

@@ -64,6 +64,7 @@ static void store_item(Emit *e, LLVMValueRef item, void *user) {
   LLVMBasicBlockRef inside = mirage__begin_if(e, job->end ? mirage__less_than(e, item, job->end) : NULL);
   mirage__item_index(e, job->tile, job->width, item, index);
   mirage__awaited_element(e, job->from, index, job->width, values);
+  mirage__await_peers(e, job->from, job->width, values);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &job->access, index));
   mirage__gpu_store_global(&e->gpu, mirage__pack(e, values, job->width, job->access.tensor->dtype),
                            mirage__access_address(e, &job->access, index));
@@ -132,6 +133,7 @@ static void materialize_item(Emit *e, LLVMValueRef item, void *user) {
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
   mirage__item_index(e, job->tile, job->width, item, index);
   mirage__awaited_element(e, job->from, index, job->width, values);
+  mirage__await_peers(e, job->from, job->width, values);
   mirage__tile_store(e, job->to, NULL, index, job->width, values);
 }
 

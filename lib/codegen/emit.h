@@ -390,6 +390,8 @@ void mirage__await_landing(Emit *e);
 void mirage__produce(Emit *e, MirageNode node);
 bool mirage__block_multicasts(const Emit *e);
 void mirage__cluster_meet(Emit *e);
+/// The same for blocks that may end behind it: what they stored elsewhere has arrived.
+void mirage__cluster_leave(Emit *e);
 
 // codegen_tensor.c
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
@@ -639,6 +641,11 @@ LLVMValueRef mirage__words_load(Emit *e, LLVMTypeRef type, uint32_t bytes, LLVMV
 void mirage__awaited_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
 
 // codegen_cluster.c
+/// Goes on when these values, which were computed from what peers published, are there. Members hear that they may leave, or overwrite
+/// that, without waiting for what this block does (CLUSTER_ARRIVE_RELAXED), but not before it has read.
+void mirage__await_values(Emit *e, uint32_t width, const LLVMValueRef *values);
+/// The same of an element of a value, if it is of a meeting of a cluster.
+void mirage__await_peers(Emit *e, MirageValue value, uint32_t width, const LLVMValueRef *values);
 void mirage__prepare_cluster_meeting(Emit *e, Meeting *m);
 void mirage__cluster_barrier(Emit *e);
 void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, const LLVMValueRef *index, uint32_t width,

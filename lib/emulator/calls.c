@@ -23,7 +23,10 @@ static void emu_nothing(uint32_t op) {} // in place of an instruction left out o
 static void emu_BARRIER(uint32_t op, uint32_t number) {
   mirage__meeting_barrier(machine(), op, number, machine()->launch->threads, true);
 }
-static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op); }
+static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op, false); }
+static void emu_CLUSTER_ARRIVE_RELAXED(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op, true); }
+static void emu_AWAIT_VALUE(uint32_t op, uint32_t value) { (void)op, (void)value; }
+static void emu_FENCE_CLUSTER_SHARED(uint32_t op) { mirage__clock_fence_cluster(machine(), machine()->self); }
 static void emu_CLUSTER_WAIT(uint32_t op) { mirage__meeting_cluster_wait(machine(), op); }
 static void emu_GRID_LAUNCH_DEPENDENTS(uint32_t op) {}
 static void emu_GRID_WAIT(uint32_t op) { machine()->self->grid_waited = true; }
@@ -85,7 +88,10 @@ static uint32_t emu_MBARRIER_TRY_WAIT(uint32_t op, uint64_t address, uint32_t pa
   return mirage__mbarrier_try_wait(machine(), op, address, parity);
 }
 static void emu_CP_ASYNC_ARRIVE(uint32_t op, uint64_t address) { mirage__copy_arrive(machine(), op, address); }
-static void emu_FENCE_MBARRIER_INIT(uint32_t op) { mirage__mbarrier_fence(machine()); }
+static void emu_FENCE_MBARRIER_INIT(uint32_t op) {
+  mirage__mbarrier_fence(machine());
+  mirage__clock_fence_cluster(machine(), machine()->self);
+}
 static void emu_FENCE_ASYNC_SHARED(uint32_t op) {
   mirage__mbarrier_fence(machine());
   mirage__clock_fence(machine(), machine()->self);

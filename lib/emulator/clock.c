@@ -300,6 +300,26 @@ void mirage__clock_fence(Machine *m, Fibre *fibre) {
   fibre->fence_count = fibre->count++;
 }
 
+void mirage__clock_fence_cluster(Machine *m, Fibre *fibre) {
+  fibre->base->refs++;
+  drop(m->clocks, fibre->cluster_base);
+  fibre->cluster_base = fibre->base;
+  fibre->cluster_count = fibre->count++;
+}
+
+void mirage__clock_release_fenced(Machine *m, Fibre *fibre, Channel *channel) {
+  if (!fibre->cluster_base)
+    return;
+  Clock *clock = make_own(m, &channel->clock);
+  if (channel->last_base != fibre->cluster_base->serial)
+    merge(m, clock, fibre->cluster_base);
+  channel->last_base = fibre->cluster_base->serial;
+  uint32_t *counts = make_own_chunk(m, clock, fibre->block->slot)->counts;
+  counts[fibre->thread] = fibre->cluster_count;
+  uint32_t warp = fibre->thread / LANES;
+  counts[m->clocks->warps + warp] = fibre->block->warp_counts[warp]++;
+}
+
 static bool know_the_same(const Fibre *lanes, uint32_t count) {
   for (uint32_t i = 1; i < count; i++)
     if (lanes[i].base != lanes->base)

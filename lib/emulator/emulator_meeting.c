@@ -111,12 +111,12 @@ bool mirage__meeting_any(Machine *m, uint32_t op, uint32_t number, uint32_t thre
 // ------------------------------------------------------------------------------------------------------------ of
 // clusters
 
-void mirage__meeting_cluster_arrive(Machine *m, uint32_t op) {
+void mirage__meeting_cluster_arrive(Machine *m, uint32_t op, bool relaxed) {
   Cluster *cluster = m->self->block->cluster;
   if (m->self->cluster_arrivals != cluster->phase)
     mirage__machine_fail(m, op, "arrives at a cluster barrier twice without waiting");
   m->self->cluster_arrivals++;
-  mirage__clock_release(m, m->self, &cluster->meeting.channel);
+  (relaxed ? mirage__clock_release_fenced : mirage__clock_release)(m, m->self, &cluster->meeting.channel);
   if (++cluster->arrived < cluster->size * m->launch->threads)
     return;
   cluster->arrived = 0;

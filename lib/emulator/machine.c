@@ -251,6 +251,7 @@ static void begin_fibre(Machine *m, Store *store, uint32_t index, Block *block, 
   uint32_t max_copies = fibre->max_copies;
   mirage__clock_drop(m->clocks, fibre->base);
   mirage__clock_drop(m->clocks, fibre->fence_base);
+  mirage__clock_drop(m->clocks, fibre->cluster_base);
   mirage__group_drop(fibre);
   *fibre = (Fibre){.block = block, .thread = thread, .copies = copies, .max_copies = max_copies, .count = 1};
   fibre->base = mirage__clock_origin(m->clocks);

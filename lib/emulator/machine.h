@@ -110,6 +110,8 @@ typedef struct Fibre {
   uint32_t count;    // its own
   Clock *fence_base; // what it knew at its last proxy fence, or NULL
   uint32_t fence_count;
+  Clock *cluster_base; // the same at its last fence for its cluster
+  uint32_t cluster_count;
   Copy *copies; // under way, oldest first
   uint32_t num_copies, max_copies, groups;
   uint32_t cluster_arrivals, cluster_waits;
@@ -240,7 +242,7 @@ void mirage__meeting_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t 
 /// Waits there; whether `value` is true for any thread that came.
 bool mirage__meeting_any(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool value);
 void mirage__meeting_warp(Machine *m, uint32_t op, uint32_t lanes); // all lanes of a warp, with their memory
-void mirage__meeting_cluster_arrive(Machine *m, uint32_t op);
+void mirage__meeting_cluster_arrive(Machine *m, uint32_t op, bool relaxed);
 void mirage__meeting_cluster_wait(Machine *m, uint32_t op);
 /// Threads of a fibre's warpgroup: the last of a block may have fewer warps.
 static inline uint32_t mirage__group_threads(const Machine *m, const Fibre *fibre) {
@@ -275,6 +277,9 @@ void mirage__clock_merge(Machine *m, Channel *to, const Channel *from);
 void mirage__clock_take(Machine *m, Fibre *fibre, Channel *channel); // instead of what it knew, being part of it
 void mirage__clock_clear(Machine *m, Channel *channel);
 void mirage__clock_fence(Machine *m, Fibre *fibre);
+/// A fence for the blocks of its cluster; and what it tells these where it arrives at their barrier: what it knew and had done then.
+void mirage__clock_fence_cluster(Machine *m, Fibre *fibre);
+void mirage__clock_release_fenced(Machine *m, Fibre *fibre, Channel *channel);
 /// What lanes[0 .. count) know of other blocks, each of them learns.
 void mirage__clock_share_outside(Machine *m, Fibre *lanes, uint32_t count);
 

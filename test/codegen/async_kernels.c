@@ -169,6 +169,23 @@ static void emit_mbarrier_cluster(Kernel *k) { // each thread tells the other bl
   GPU0(gpu, CLUSTER_WAIT);
 }
 
+// Each block of a pair reads what the other wrote before they met.
+static void emit_cluster_shared(Kernel *k) {
+  MirageGpu *gpu = &k->gpu;
+  LLVMValueRef other = LLVMBuildXor(gpu->builder, GPU0(gpu, CLUSTER_RANK), gpu_i32(gpu, 1), "");
+  write_own(k);
+  GPU0(gpu, FENCE_CLUSTER_SHARED);
+  GPU0(gpu, CLUSTER_ARRIVE_RELAXED);
+  GPU0(gpu, CLUSTER_WAIT);
+  LLVMValueRef theirs = GPU(gpu, MAP_RANK, case_at(k, k->shared, 16, DATA), other);
+  LLVMValueRef value = mirage__gpu_load_shared(gpu, gpu->i32, theirs);
+  GPU(gpu, AWAIT_VALUE, value);
+  GPU0(gpu, FENCE_CLUSTER_SHARED);
+  GPU0(gpu, CLUSTER_ARRIVE_RELAXED);
+  case_output(k, value, 0);
+  GPU0(gpu, CLUSTER_WAIT);
+}
+
 // -------------------------------------------------------------------------------------------------------------- copies
 
 static void emit_cp_async_arrive(Kernel *k) {
@@ -360,6 +377,7 @@ static const Case CASES[] = {
     STEPS(SET_REGISTERS_MORE, "SET_REGISTERS", emit_registers, 12, 1),
     STEPS(MBARRIER_ARRIVE, "MBARRIER_ARRIVE", emit_mbarrier, 4, 1),
     STEPS(MBARRIER_ARRIVE_CLUSTER, "MBARRIER_ARRIVE_CLUSTER", emit_mbarrier_cluster, 1, 2),
+    STEPS(FENCE_CLUSTER_SHARED, "FENCE_CLUSTER_SHARED", emit_cluster_shared, 1, 2),
     STEPS(CP_ASYNC_ARRIVE, "MBARRIER_CP_ASYNC", emit_cp_async_arrive, 1, 1),
     STEPS(BULK_COPY, "BULK_COPY", emit_bulk_copy, 1, 1),
     STEPS(FENCE_ASYNC_SHARED, "FENCE_ASYNC_SHARED", emit_fence_async, 1, 1),

@@ -27,6 +27,8 @@ static const Kind KINDS[] = {
     DROP(BARRIER, "with no barrier in between", 10),
     DROP(BARRIER_NAMED, "of shared memory, which", 2),
     DROP(BARRIER_NAMED_ARRIVE, "deadlock: 64 threads wait at a", 1),
+    DROP(FENCE_CLUSTER_SHARED, "with no barrier in between", 1),
+    DROP(CLUSTER_ARRIVE_RELAXED, "waits at a cluster barrier without having arrived", 1),
     DROP(CLUSTER_ARRIVE, "waits at a cluster barrier without having arrived", 4),
     DROP(MBARRIER_INIT, "as an mbarrier, which nobody initialised", 10),
     DROP(MBARRIER_EXPECT, "wait at an mbarrier", 10),

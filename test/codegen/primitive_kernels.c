@@ -420,19 +420,19 @@ static char *make_ptx(const MirageTarget *target, unsigned num_cases, const Case
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, target->ptx_f8 ? target->ptx_f8 : target->ptx,
-                                   false, num_cases, cases, NULL);
+  const char *ptx = target->ptx_meet ? target->ptx_meet : target->ptx_f8 ? target->ptx_f8 : target->ptx;
+  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, ptx, false, num_cases, cases, NULL);
   LLVMMemoryBufferRef buffer = NULL;
-  char *error = NULL, *ptx = NULL;
+  char *error = NULL, *text = NULL;
   if (m.machine && !LLVMTargetMachineEmitToMemoryBuffer(m.machine, m.module, LLVMAssemblyFile, &error, &buffer)) {
     size_t bytes = LLVMGetBufferSize(buffer);
-    ptx = calloc(bytes + 1, 1);
-    if (ptx)
-      memcpy(ptx, LLVMGetBufferStart(buffer), bytes);
+    text = calloc(bytes + 1, 1);
+    if (text)
+      memcpy(text, LLVMGetBufferStart(buffer), bytes);
     LLVMDisposeMemoryBuffer(buffer);
   }
   dispose_module(&m);
-  return ptx;
+  return text;
 }
 
 unsigned primitives_compare(MirageDevice *device, const MirageTarget *target, const char *filter,

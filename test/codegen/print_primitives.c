@@ -144,7 +144,7 @@ static int print_all(bool ptx) {
   if (LLVMGetTargetFromTriple(triple, &llvm_target, &error))
     return 1;
   LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(llvm_target, triple, target->chip, target->ptx_f8, LLVMCodeGenLevelDefault,
+      LLVMCreateTargetMachine(llvm_target, triple, target->chip, target->ptx_meet, LLVMCodeGenLevelDefault,
                               LLVMRelocDefault, LLVMCodeModelDefault);
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext("primitives", context);

@@ -163,7 +163,7 @@ static void assemble_module(LLVMModuleRef module) {
   LLVMInitializeNVPTXAsmPrinter();
   assert_int_equal(LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &error), 0);
   LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", h200->chip, h200->ptx_f8, LLVMCodeGenLevelDefault,
+      LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", h200->chip, h200->ptx_meet, LLVMCodeGenLevelDefault,
                               LLVMRelocDefault, LLVMCodeModelDefault);
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &text))
     fail_msg("%s", error);

@@ -232,7 +232,10 @@ static MirageUGraph *cluster_sum(void) {
 
 static void test_dropped_cluster_barrier(void **state) {
   right(cluster_sum(), "h200");
-  expect("cluster arrive", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_CLUSTER_ARRIVE), 2, 0, NULL);
+  expect("cluster arrive", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_CLUSTER_ARRIVE_RELAXED), 2, 0,
+         NULL);
+  expect("cluster fence", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_FENCE_CLUSTER_SHARED), 1, 1,
+         "with no barrier in between");
   expect("cluster wait", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_CLUSTER_WAIT), 1, 1, NULL);
 }
 

@@ -267,7 +267,8 @@ static uint64_t of_rank(uint64_t address, uint32_t rank) {
   return ((uint64_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_MAP_RANK"))(0, address, rank);
 }
 static void meet_cluster(void) {
-  V("CLUSTER_ARRIVE");
+  V("FENCE_CLUSTER_SHARED");
+  V("CLUSTER_ARRIVE_RELAXED");
   V("CLUSTER_WAIT");
 }
 static void reads_peer(const uint64_t *p) {
@@ -291,6 +292,24 @@ static void peer_without_meeting(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
   barrier();
+  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  meet_cluster();
+}
+static void peer_without_fence(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  V("CLUSTER_ARRIVE_RELAXED");
+  V("CLUSTER_WAIT");
+  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  meet_cluster();
+}
+// What comes behind the fence is not told.
+static void peer_behind_fence(const uint64_t *p) {
+  uint32_t t = thread_id();
+  V("FENCE_CLUSTER_SHARED");
+  store_shared(4 * t, t);
+  V("CLUSTER_ARRIVE_RELAXED");
+  V("CLUSTER_WAIT");
   load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
   meet_cluster();
 }
@@ -321,6 +340,8 @@ static void test_clusters(void **state) {
     assert_int_equal(result[32 * b + 7], 100 * (b ^ 1) + 7);
   caught(leaves_early, pairs, "shared memory of block 0 of the cluster, which has ended");
   caught(peer_without_meeting, pairs, "of shared memory");
+  caught(peer_without_fence, pairs, "with no barrier in between");
+  caught(peer_behind_fence, pairs, "with no barrier in between");
   caught(overwrites_for_peer, pairs, "with no barrier in between");
   caught(third_rank, pairs, "block 2 of a cluster of 2");
   caught(arrives_twice, pairs, "arrives at a cluster barrier twice");
