@@ -13,7 +13,7 @@ static const double row_warp_us = 6.4e-3;    // for each of them and each warp t
 static const double row_overlap = 1.8;       // of blocks beside each other the root of the sum of such powers is seen,
 static const double row_seen = 0.27;         // and a block alone hides all of its time but this
 static const double met_rows_share = 0.8;    // of device memory, that they can use
-static const double met_rows_us = 1.3;       // and of rows that blocks share
+static const double met_rows_us = 0.8;       // and of rows that blocks share
 static const double pass_us = 8e-6;      // an element of long rows, which wait in shared memory, each time it is read
 static const double special_share = 0.2; // of special functions, beside that
 static const double seen_share = 0.5;    // of both, beside other turns' copies and stores
@@ -21,19 +21,17 @@ static const double seen_meeting = 0.75; // and where blocks meet; others hide e
 static const double cut_us =
     26e-6; // an element, out of two windows that hold it (H200, norms of 20 and 50 thousand columns),
 static const double cut_beside = 0.55;         // of which this is seen where blocks are beside each other
-static const double drained_us = 9;            // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
-static const double more_members =
-    0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
-static const double late_share = 0.13;     // of a block, that the last ones of many end after the others
-static const double turn_loss = 0.01;      // for each doubling of a block's turns (H100, H200: 1 to 64 turns)
-static const double long_rows_loss = 0.05; // of the units that are not the bottleneck
-static const double next_rows_us = 0.3;    // of a turn of rows that nothing else hides, where another follows
-static const double few_turns = 3;         // turns of a multiprocessor, of those of all its blocks, that nothing hides,
-static const double piece_loss = 0.04;     // of a thread that loads several pieces before it computes (H100, chains)
-static const double few_stored = 1. / 16;  // of a kernel's bytes: it reads, and nothing else seen takes time
-static const double reading_rate = 1.13;   // of device memory, then (H100: weights by one row, 3.05 TB/s)
+static const double more_members = 0.15;       // longer for each doubling of a cluster beyond two
+static const double late_share = 0.13;         // of a block, that the last ones of many end after the others
+static const double turn_loss = 0.01;          // for each doubling of a block's turns (H100, H200: 1 to 64 turns)
+static const double long_rows_loss = 0.05;     // of the units that are not the bottleneck
+static const double next_rows_us = 0.3;        // of a turn of rows that nothing else hides, where another follows
+static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double piece_loss = 0.04;    // of a thread that loads several pieces before it computes (H100, chains)
+static const double few_stored = 1. / 16; // of a kernel's bytes: it reads, and nothing else seen takes time
+static const double reading_rate = 1.13;  // of device memory, then (H100: weights by one row, 3.05 TB/s)
 static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 // Whether rows are read and next to nothing is stored.
@@ -114,7 +112,7 @@ static double seen_of(const CostKernel *kernel, double resident, double meeting_
 }
 
 // Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, but where all
-// that a multiprocessor has come is computed. Blocks that meet again wait until what they stored has reached L2.
+// that a multiprocessor has come is computed.
 static double rounds_of(const CostKernel *kernel, double slots) {
   double rounds = kernel->blocks / slots;
   return kernel->cluster > 1 || rounds <= 1 ? ceil(rounds) : rounds + late_share;
@@ -126,7 +124,7 @@ double mirage__cost_rows_ahead_us(const CostKernel *kernel, double meeting_us, c
   double busy = fmin(kernel->blocks, slots) / o.resident, spread = fmin(1, busy / target->num_sms);
   double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
   double turns = kernel->turns * rounds;
-  double met = meeting_us > 0 ? meeting_us * turns / o.resident + drained_us * (turns - rounds) : 0;
+  double met = meeting_us * turns / o.resident;
   bool reads =
       only_reads(kernel, meeting_us) && turns > 1 && kernel->turns == 1; // others' copies come beside a block's passes
   bool beside = o.resident > 1 && meeting_us == 0;
