@@ -127,7 +127,7 @@ static const MiragePassOption PRUNE_OPTIONS[] = {
     TENSOR_MAPS(MiragePruneOptions),
     INT(MiragePruneOptions, beaten_by, "beaten-by", "4", 1, 65536,
         "a candidate is dominated when this many others are as good in predicted time, bytes and kernels, and better "
-        "in one, two of them with the same way to combine split reductions"),
+        "in one, of time by 3 %, two of them with the same way to combine split reductions"),
     BOOL(MiragePruneOptions, expr, "expr", "true", "remove candidates whose abstract expression is not the program's"),
     CHOICE(MiragePruneOptions, engine, "engine", "normal-form", "normal-form,z3",
            "who compares expressions: normal forms, or Z3 (slow; removes what it cannot show to be equal)"),
