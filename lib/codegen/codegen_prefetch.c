@@ -6,7 +6,7 @@
 //
 // When a kernel begins, all its blocks wait for device memory, and what is asked for then comes before tiles of the loop. So blocks
 // that take tiles in turn ask from their second one on. Those whose products have swapped operands ask in any case: they gain by it
-// (measured; test/bench/README.md).
+// (measured; test/bench/history/2026-11-28.md).
 #include "emit.h"
 
 // The lines of a load's tiles, iteration by iteration of its loop.

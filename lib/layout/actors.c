@@ -247,7 +247,7 @@ static bool fills_words(const Block *block, MirageValue value) {
 }
 
 // Every look at words moves all that a thread needs, and they have room in its registers: so they are few, and of all
-// blocks not more than L2 gives in a fraction of a microsecond. (test/bench/README.md, "Words, and parts in 16 bits")
+// blocks not more than L2 gives in a fraction of a microsecond. (test/bench/history/2026-11-28.md)
 static bool are_few(const Block *block, const BlockMeeting *meeting) {
   enum {
     ITEM = 8,

@@ -22,7 +22,7 @@
 // they are no fewer, as long as these, and what their activations and scales are computed from, leave registers.
 //
 // How many warps: with one step in flight a warp, 16 warps keep 64 KB of weights on their way; with 8 the staged form
-// is faster (H200, test/bench/README.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
+// is faster (H200, test/bench/history/2026-11-23.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
 #include "plan.h"
 
 enum {

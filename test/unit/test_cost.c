@@ -222,7 +222,7 @@ static void test_crossed_chains_are_guessed_to_spill(void **state) {
   assert_true(crossed.spilled_elements == 1e6 && !crossed.warpgroups);
 }
 
-// test/bench/README.md: k tiles of 512 let 16 warps stream the weight; smaller ones are staged in shared memory.
+// test/bench/history/2026-11-23.md: k tiles of 512 let 16 warps stream the weight; smaller ones are staged in shared memory.
 static void test_streaming_beats_staging(void **state) {
   for (int64_t m = 2; m <= 16; m += 14) {
     double direct = cost_of(linear_kernel(m, 4096, 6144, 128, 8)).time_us;

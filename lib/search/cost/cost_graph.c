@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 // Of what a launch costs, that a kernel saves which starts while the one before it runs (0.42 us in the median of 97 candidates of
-// 18 drawn programs: test/bench/README.md).
+// 18 drawn programs: test/bench/history).
 static const double early_share = 0.4;
 
 typedef struct Costing {

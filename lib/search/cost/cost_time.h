@@ -7,7 +7,7 @@
 
 enum { LINE_BYTES = 128, INSTRUCTION_M = 16 };
 
-// Like all constants of these files fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from
+// Like all constants of these files fitted to measured candidates of many programs on an H200 (test/bench), starting from
 // what each stands for.
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
 static const double latency_us = 1.7;        // of a load under load: bytes in flight = rate * latency

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Draws in sum: best peer / ours by kind, as the geometric mean over programs (4 at most for one), from CSVs of the referee.
+
+    draws.py results/*h200-drawn-16102958.csv ...          a line a file, then all together
+"""
+import argparse
+import csv
+import math
+import pathlib
+
+KINDS = ("few", "middle", "large", "decode", "prefill", "rows", "chain", "mixed")
+MOST = 4.0  # that one program counts
+
+
+def geomean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def line(name, rows):
+    ratios = [min(MOST, float(row["ratio"])) for row in rows]
+    kinds = [geomean([r for r, row in zip(ratios, rows) if row["kind"] == kind]) for kind in KINDS]
+    errors = [float(row["error"]) / float(row["eager_error"]) for row in rows if row["eager_error"] and float(row["eager_error"])]
+    compiled = sorted(float(row["compile_s"]) for row in rows if row["compile_s"])
+    figures = "".join(f" | {kind:.2f}" for kind in [geomean(ratios), *kinds])
+    print(f"| {name} | {len(rows)}{figures} | {sum(r < 0.95 for r in ratios)}, {sum(r < 1 for r in ratios)}, {min(ratios):.3f} | {max(errors):.2f} |"
+          f" {compiled[len(compiled) // 2]:.1f}, {compiled[-1]:.1f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("draws", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    print("| draw | programs | all |", " | ".join(KINDS), "| below 0.95, below 1.0, worst | error / eager's | compile, s: median, most |")
+    print("|---" * (len(KINDS) + 6) + "|")
+    every = []
+    for path in options.draws:
+        rows = [row for row in csv.DictReader(path.open()) if row["ratio"]]
+        failed = sum(bool(row["failed"]) for row in csv.DictReader(path.open()))
+        line(path.stem.split("drawn-")[-1] + (f", {failed} failed" if failed else ""), rows)
+        every += rows
+    if len(options.draws) > 1:
+        line("all", every)
+
+
+if __name__ == "__main__":
+    main()
