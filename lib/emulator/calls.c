@@ -25,7 +25,7 @@ static void emu_BARRIER(uint32_t op, uint32_t number) {
 }
 static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op, false); }
 static void emu_CLUSTER_ARRIVE_RELAXED(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op, true); }
-static void emu_AWAIT_VALUE(uint32_t op, uint32_t value) { (void)op, (void)value; }
+static void emu_AWAIT_VALUE(uint32_t op, uint32_t value) { machine()->self->reads_peer = false; }
 static void emu_FENCE_CLUSTER_SHARED(uint32_t op) { mirage__clock_fence_cluster(machine(), machine()->self); }
 static void emu_CLUSTER_WAIT(uint32_t op) { mirage__meeting_cluster_wait(machine(), op); }
 static void emu_GRID_LAUNCH_DEPENDENTS(uint32_t op) {}

@@ -115,6 +115,9 @@ void mirage__meeting_cluster_arrive(Machine *m, uint32_t op, bool relaxed) {
   Cluster *cluster = m->self->block->cluster;
   if (m->self->cluster_arrivals != cluster->phase)
     mirage__machine_fail(m, op, "arrives at a cluster barrier twice without waiting");
+  if (relaxed && m->self->reads_peer)
+    mirage__machine_fail(m, op, "arrives at a cluster barrier before what it reads of a peer has come");
+  m->self->reads_peer = false;
   m->self->cluster_arrivals++;
   (relaxed ? mirage__clock_release_fenced : mirage__clock_release)(m, m->self, &cluster->meeting.channel);
   if (++cluster->arrived < cluster->size * m->launch->threads)

@@ -132,6 +132,7 @@ const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address
   Access access = mirage__trace_by_thread(m->self, op);
   mirage__trace_read(m, &access, &ground, place.offset, bytes);
   check_written(m, op, &place, bytes);
+  m->self->reads_peer |= place.block != m->self->block;
   return place.block->shared + place.offset;
 }
 

@@ -115,6 +115,7 @@ typedef struct Fibre {
   Copy *copies; // under way, oldest first
   uint32_t num_copies, max_copies, groups;
   uint32_t cluster_arrivals, cluster_waits;
+  bool reads_peer; // what it loaded of a peer's shared memory may be under way
   uint64_t poll_address, poll_progress;
   bool grid_waited;
   Products *products; // of its warpgroup, or NULL

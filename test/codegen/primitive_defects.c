@@ -28,6 +28,7 @@ static const Kind KINDS[] = {
     DROP(BARRIER_NAMED, "of shared memory, which", 2),
     DROP(BARRIER_NAMED_ARRIVE, "deadlock: 64 threads wait at a", 1),
     DROP(FENCE_CLUSTER_SHARED, "with no barrier in between", 1),
+    DROP(AWAIT_VALUE, "before what it reads of a peer has come", 1),
     DROP(CLUSTER_ARRIVE_RELAXED, "waits at a cluster barrier without having arrived", 1),
     DROP(CLUSTER_ARRIVE, "waits at a cluster barrier without having arrived", 4),
     DROP(MBARRIER_INIT, "as an mbarrier, which nobody initialised", 10),

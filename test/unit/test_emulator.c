@@ -236,6 +236,8 @@ static void test_dropped_cluster_barrier(void **state) {
          NULL);
   expect("cluster fence", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_FENCE_CLUSTER_SHARED), 1, 1,
          "with no barrier in between");
+  expect("await", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_AWAIT_VALUE), 1, 0,
+         "before what it reads of a peer has come");
   expect("cluster wait", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_CLUSTER_WAIT), 1, 1, NULL);
 }
 

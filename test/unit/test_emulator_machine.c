@@ -271,11 +271,13 @@ static void meet_cluster(void) {
   V("CLUSTER_ARRIVE_RELAXED");
   V("CLUSTER_WAIT");
 }
+static void await(void) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_AWAIT_VALUE"))(0, 0); }
 static void reads_peer(const uint64_t *p) {
   uint32_t t = thread_id(), rank = I("CLUSTER_RANK"), block = I("BLOCK_ID_X");
   store_shared(4 * t, 100 * block + t);
   meet_cluster();
   store_global(p[1] + 4 * (32 * block + t), load("mirage_emu_ld_shared", of_rank(shared(4 * t), rank ^ 1)));
+  await();
   meet_cluster();
 }
 static void leaves_early(const uint64_t *p) {
@@ -313,6 +315,13 @@ static void peer_behind_fence(const uint64_t *p) {
   load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
   meet_cluster();
 }
+static void leaves_while_reading(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  meet_cluster();
+  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  meet_cluster();
+}
 static void overwrites_for_peer(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
@@ -341,6 +350,7 @@ static void test_clusters(void **state) {
   caught(leaves_early, pairs, "shared memory of block 0 of the cluster, which has ended");
   caught(peer_without_meeting, pairs, "of shared memory");
   caught(peer_without_fence, pairs, "with no barrier in between");
+  caught(leaves_while_reading, pairs, "before what it reads of a peer has come");
   caught(peer_behind_fence, pairs, "with no barrier in between");
   caught(overwrites_for_peer, pairs, "with no barrier in between");
   caught(third_rank, pairs, "block 2 of a cluster of 2");
