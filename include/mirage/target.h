@@ -15,9 +15,8 @@ typedef struct MirageTarget {
   const char *name_without_maps; // where has_tensor_copy: the name as mirage_target_without_maps gives it
   const char *chip;              // LLVM / ptxas name: "sm_90a"
   const char *ptx;               // LLVM feature: "+ptx80"
-  const char *ptx_f8; // the same of kernels in which warps multiply f8; NULL: the GPU has no such instruction
-  const char
-      *ptx_meet; // the same of kernels whose blocks meet in clusters; NULL: the GPU has none, or they are left out
+  const char *ptx_f8;   // the same of kernels in which warps multiply f8; NULL: the GPU has no such instruction
+  const char *ptx_meet; // the same of kernels whose blocks meet in clusters; NULL: ours have none on this GPU
   int32_t compute_major, compute_minor;
   int32_t num_sms;
   int32_t num_sm_groups;          // groups of multiprocessors of unknown sizes, within one of which a cluster lies
