@@ -2,12 +2,8 @@
 //
 // p: m, k, n, blocks over m, blocks over n, iterations over k, stages, form (bits of COPY_*). Blocks over n are grid
 // axis x, blocks over m axis y.
+#include "graph_words.h"
 #include "kernel_graphs.h"
-
-typedef MirageUGraph G;
-typedef MirageValue V;
-
-static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static MirageSchedule schedule_of(int64_t form, int32_t stages) {
   MirageSchedule schedule = {.warps = form & COPY_EIGHT_WARPS ? 8 : 4, .num_loads = 2};

@@ -3,58 +3,7 @@
 // Two kinds: programs (kernel-level operators only; the test canonicalizes them) and hand-written µGraphs with one
 // custom kernel. A case is a row of KERNEL_CASES: a builder and its sizes.
 #include "kernel_graphs.h"
-
-typedef MirageUGraph G;
-typedef MirageValue V;
-
-#define SHAPE(...)                                                                                                     \
-  (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
-
-static V input(G *g, MirageDType dtype, uint32_t rank, const int64_t *shape) {
-  return mirage_ugraph_input(g, mirage_type_tensor(dtype, rank, shape));
-}
-static V op1(G *g, MirageOp op, V a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
-static V op2(G *g, MirageOp op, V a, V b) { return mirage_ugraph_apply(g, op, 2, (V[]){a, b}, NULL); }
-static V matmul(G *g, V a, V b, bool ta, bool tb) {
-  MirageAttrs attrs = {.matmul = {.transpose_a = ta, .transpose_b = tb}};
-  return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (V[]){a, b}, &attrs);
-}
-static V reduce(G *g, MirageOp op, V a, int32_t dim, int64_t extent) {
-  MirageAttrs attrs = {.reduce = {.dim = dim, .extent = extent}};
-  return mirage_ugraph_apply(g, op, 1, &a, &attrs);
-}
-static V cast(G *g, V a, MirageDType dtype) { return mirage_ugraph_cast(g, a, dtype); }
-static V splat(G *g, double value, uint32_t rank, const int64_t *shape) {
-  return mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, rank, shape), value);
-}
-static V bottom(G *g, uint32_t rank, const int64_t *shape) {
-  MirageAttrs attrs = {.shape = {mirage_type_tile(MIRAGE_F32, rank, shape)}};
-  return mirage_ugraph_apply(g, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
-}
-static MirageAccessAttrs access4(int x, int y, int z, int l0, int l1) {
-  return (MirageAccessAttrs){.grid = {(int8_t)x, (int8_t)y, (int8_t)z}, .loop = {(int8_t)l0, (int8_t)l1, -1, -1}};
-}
-static V load(G *g, MirageNode k, uint32_t argument, MirageAccessAttrs access) {
-  return mirage_ugraph_load(g, mirage_ugraph_argument(g, k, argument), &access);
-}
-static void store(G *g, V tile, MirageNode k, uint32_t argument, MirageAccessAttrs access) {
-  mirage_ugraph_store(g, tile, mirage_ugraph_argument(g, k, argument), &access);
-}
-static MirageNode custom(G *g, uint32_t n, const V *operands, MirageType result, int64_t x, int64_t y, int64_t z) {
-  MirageCustomAttrs attrs = {.grid = {x, y, z}, .cluster = {1, 1, 1}};
-  return mirage_ugraph_open_custom(g, n, operands, 1, &result, &attrs);
-}
-static MirageNode loop(G *g, int64_t range, uint32_t n, const V *inits, const MirageCarry *carries) {
-  MirageLoopAttrs attrs = {.range = range, .num_carries = n, .carries = carries};
-  return mirage_ugraph_open_loop(g, n, inits, &attrs);
-}
-static void finish(G *g, MirageNode k) {
-  mirage_ugraph_close(g, 0, NULL);
-  V y = mirage_ugraph_result(g, k, 0);
-  mirage_ugraph_return(g, 1, &y);
-}
-static void finish_program(G *g, V y) { mirage_ugraph_return(g, 1, &y); }
-static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+#include "graph_words.h"
 
 static const MirageCarry SUMS[] = {{.combine = MIRAGE_COMBINE_SUM}, {.combine = MIRAGE_COMBINE_SUM}};
 
@@ -185,30 +134,6 @@ static void elements(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
-static void attention(G *g, const KernelCase *c) {
-  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
-  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
-  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], 1);
-  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1));
-  V inits[] = {splat(g, 0, SHAPE(1, bs, d)), splat(g, 0, SHAPE(1, bs, 1)), bottom(g, SHAPE(1, bs, 1))};
-  MirageCarry carries[] = {
-      {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_ASSIGN}};
-  MirageNode l = loop(g, c->p[4], 3, inits, carries);
-  V keys = load(g, kernel, 1, access4(0, -1, -1, 2, -1)), values = load(g, kernel, 2, access4(0, -1, -1, 1, -1));
-  V old = mirage_ugraph_argument(g, l, 2);
-  V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, false), splat(g, 0.125, SHAPE(1, 1, 1)));
-  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
-  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
-  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
-  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
-  store(g, y, kernel, 3, access4(0, 1, -1, -1, -1));
-  finish(g, kernel);
-}
-
 // p: rows, columns, row blocks.  Softmax of rows, everything in one block graph without a loop.
 static void softmax_rows(G *g, const KernelCase *c) {
   int64_t rows = c->p[0], cols = c->p[1];
@@ -255,12 +180,6 @@ static void nested(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// Which of two loads are cyclic, as bits; sums do not show whether both are.
-static MirageAccessAttrs cyclic(MirageAccessAttrs access, bool is) {
-  access.cyclic = is;
-  return access;
-}
-
 // p: m, k, n, blocks over n, blocks over k, iterations, which loads are cyclic; `cluster` or device memory adds the
 // blocks' parts.
 static void split_k(G *g, const KernelCase *c, bool in_cluster) {
@@ -283,46 +202,6 @@ static void split_k(G *g, const KernelCase *c, bool in_cluster) {
 }
 static void split_k_cluster(G *g, const KernelCase *c) { split_k(g, c, true); }
 static void split_k_grid(G *g, const KernelCase *c) { split_k(g, c, false); }
-
-static V collective(G *g, MirageOp op, V a, int axis) {
-  MirageAttrs axes = {.axes = {{axis == 0, axis == 1, axis == 2}}};
-  return mirage_ugraph_apply(g, op, 1, &a, &axes);
-}
-
-// p: heads, rows, depth, keys, blocks over keys, iterations, which loads are cyclic.  softmax(q k^T) v with a running maximum; the parts of the
-// blocks meet at the end, as f32 sums or, `narrow`, divided by the block's own row sums and rounded.
-static void split_attention(G *g, const KernelCase *c, bool in_cluster, bool narrow) {
-  int64_t h = c->p[0], r = c->p[1], d = c->p[2], n = c->p[3];
-  V in[] = {input(g, c->dtype, SHAPE(h, r, d)), input(g, c->dtype, SHAPE(h, n, d)), input(g, c->dtype, SHAPE(h, n, d))};
-  MirageType result = mirage_type_tensor(c->dtype, SHAPE(h, r, d));
-  MirageCustomAttrs attrs = {.grid = {h, c->p[4], 1}, .cluster = {1, in_cluster ? c->p[4] : 1, 1}};
-  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &result, &attrs);
-  V q = load(g, kernel, 0, access4(0, -1, -1, -1, -1));
-  V inits[] = {bottom(g, SHAPE(1, r, 1)), splat(g, 0, SHAPE(1, r, 1)), splat(g, 0, SHAPE(1, r, d))};
-  MirageCarry how[] = {
-      {.combine = MIRAGE_COMBINE_MAX}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}};
-  MirageNode l = loop(g, c->p[5], 3, inits, how);
-  V k = load(g, kernel, 1, cyclic(access4(0, 1, -1, 1, -1), c->p[6] & 1));
-  V v = load(g, kernel, 2, cyclic(access4(0, 1, -1, 1, -1), c->p[6] & 2));
-  V s = matmul(g, q, k, false, true), top = reduce(g, MIRAGE_OP_REDUCE_MAX, s, 2, 1);
-  V next = op2(g, MIRAGE_OP_MAX, mirage_ugraph_argument(g, l, 0), top);
-  V f = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, mirage_ugraph_argument(g, l, 0), next));
-  V e = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, s, next));
-  V pv = matmul(g, cast(g, e, c->dtype), v, false, false);
-  mirage_ugraph_close(g, 5, (V[]){top, reduce(g, MIRAGE_OP_REDUCE_SUM, e, 2, 1), pv, f, f});
-  V m = mirage_ugraph_result(g, l, 0), sum = mirage_ugraph_result(g, l, 1), o = mirage_ugraph_result(g, l, 2);
-  MirageOp add = in_cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM;
-  V all = collective(g, in_cluster ? MIRAGE_OP_CLUSTER_MAX : MIRAGE_OP_GRID_MAX, m, 1);
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, m, all)), lw = op2(g, MIRAGE_OP_MUL, sum, weight);
-  V ow = narrow ? op2(g, MIRAGE_OP_MUL, cast(g, op2(g, MIRAGE_OP_DIV, o, sum), c->dtype), lw)
-                : op2(g, MIRAGE_OP_MUL, o, weight);
-  V sums = collective(g, add, lw, 1), os = collective(g, add, ow, 1);
-  store(g, op2(g, MIRAGE_OP_DIV, os, sums), kernel, 3, access4(0, -1, -1, -1, -1));
-  finish(g, kernel);
-}
-static void attention_grid(G *g, const KernelCase *c) { split_attention(g, c, false, false); }
-static void attention_grid_narrow(G *g, const KernelCase *c) { split_attention(g, c, false, true); }
-static void attention_cluster(G *g, const KernelCase *c) { split_attention(g, c, true, false); }
 
 // p: rows, columns, blocks over columns, `in_cluster`.  Softmax along split rows: two meetings, since the second
 // operand is a reduction, and results that every block needs for its own columns.
@@ -492,62 +371,6 @@ static void block_products(G *g, const KernelCase *c) {
 
 // ------------------------------------------------------------------------------------------------- tiles in registers
 
-static const MirageSchedule *rows_schedule(MirageSchedule *schedule, int64_t warps) {
-  *schedule = (MirageSchedule){.warps = (int32_t)warps, .split = MIRAGE_SPLIT_ROWS};
-  return schedule;
-}
-static MirageNode custom_rows(G *g, uint32_t n, const V *operands, MirageType result, int64_t x, int64_t y,
-                              int64_t warps) {
-  MirageSchedule schedule;
-  MirageCustomAttrs attrs = {.grid = {x, y, 1}, .cluster = {1, 1, 1}, .schedule = rows_schedule(&schedule, warps)};
-  return mirage_ugraph_open_custom(g, n, operands, 1, &result, &attrs);
-}
-
-// p: heads, rows, keys, depth, key iterations, row blocks, warps.  As attention, scores and probabilities in registers;
-// k is [heads, keys, depth] and ragged keys are masked by a tile of 0 and bottom.
-static void attention_registers(G *g, const KernelCase *c) {
-  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
-  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, t, d)), input(g, c->dtype, SHAPE(h, t, d)),
-            input(g, c->dtype, SHAPE(1, t))};
-  MirageNode kernel = custom_rows(g, 4, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], c->p[6]);
-  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1));
-  V inits[] = {splat(g, 0, SHAPE(1, bs, d)), splat(g, 0, SHAPE(1, bs, 1)), bottom(g, SHAPE(1, bs, 1))};
-  MirageCarry carries[] = {
-      {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_ASSIGN}};
-  MirageNode l = loop(g, c->p[4], 3, inits, carries);
-  V keys = load(g, kernel, 1, access4(0, -1, -1, 1, -1)), values = load(g, kernel, 2, access4(0, -1, -1, 1, -1));
-  MirageAccessAttrs masked = access4(-1, -1, -1, 1, -1);
-  masked.fill = MIRAGE_FILL_BOTTOM;
-  V bias = load(g, kernel, 3, masked);
-  V old = mirage_ugraph_argument(g, l, 2);
-  V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, true), splat(g, 0.125, SHAPE(1, 1, 1)));
-  score = op2(g, MIRAGE_OP_ADD, score, bias);
-  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
-  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
-  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
-  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
-  store(g, y, kernel, 4, access4(0, 1, -1, -1, -1));
-  finish(g, kernel);
-}
-
-// p: heads, rows, keys, depth, -, row blocks, warps.  All scores at once.
-static void attention_at_once(G *g, const KernelCase *c) {
-  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
-  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
-  MirageNode kernel = custom_rows(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], c->p[6]);
-  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1)), keys = load(g, kernel, 1, access4(0, -1, -1, -1, -1));
-  V values = load(g, kernel, 2, access4(0, -1, -1, -1, -1));
-  V score = matmul(g, q, keys, false, false);
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1)));
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  V y = op2(g, MIRAGE_OP_DIV, out, reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1));
-  store(g, y, kernel, 3, access4(0, 1, -1, -1, -1));
-  finish(g, kernel);
-}
-
 // p: m, k, n, blocks over m, blocks over n, iterations, warps (0: nothing said of the schedule)
 // y = silu(x @ w + bias) + residual
 static void gemm_epilogue(G *g, const KernelCase *c) {
@@ -611,34 +434,6 @@ static void exchanging_carries(G *g, const KernelCase *c) {
   V all = reduce(g, MIRAGE_OP_REDUCE_SUM, mirage_ugraph_result(g, l, 3), 1, 1);
   V y = op2(g, MIRAGE_OP_MUL, mirage_ugraph_result(g, l, 0), all);
   store(g, op2(g, MIRAGE_OP_ADD, y, mirage_ugraph_result(g, l, 2)), kernel, 2, access4(-1, -1, -1, -1, -1));
-  finish(g, kernel);
-}
-
-// p: heads, rows, keys, depth, splits, row blocks, warps, whether parts are exchanged in the element type.  The keys of
-// a head split over blocks, which then agree.
-static void attention_split(G *g, const KernelCase *c) {
-  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
-  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
-  MirageSchedule schedule;
-  MirageCustomAttrs attrs = {
-      .grid = {h, c->p[5], c->p[4]}, .cluster = {1, 1, 1}, .schedule = rows_schedule(&schedule, c->p[6])};
-  MirageType result = mirage_type_tensor(c->dtype, SHAPE(h, s, d));
-  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &result, &attrs);
-  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1)), keys = load(g, kernel, 1, access4(0, -1, 2, -1, -1));
-  V values = load(g, kernel, 2, access4(0, -1, 1, -1, -1));
-  V score = matmul(g, q, keys, false, false), top = reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1);
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
-  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  if (c->p[7])
-    out = cast(g, out, c->dtype);
-  MirageAttrs axes = {.axes = {{false, false, true}}};
-  V all = mirage_ugraph_apply(g, MIRAGE_OP_GRID_MAX, 1, &top, &axes);
-  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, top, all));
-  V l = op2(g, MIRAGE_OP_MUL, total, factor), o = op2(g, MIRAGE_OP_MUL, out, factor);
-  l = mirage_ugraph_apply(g, MIRAGE_OP_GRID_SUM, 1, &l, &axes);
-  o = mirage_ugraph_apply(g, MIRAGE_OP_GRID_SUM, 1, &o, &axes);
-  store(g, op2(g, MIRAGE_OP_DIV, o, l), kernel, 3, access4(0, 1, -1, -1, -1));
   finish(g, kernel);
 }
 

@@ -50,6 +50,15 @@ enum {
 };
 void overlapped_attention(MirageUGraph *graph, const KernelCase *c);
 
+/// Attention (attention_graphs.c). Whether the parts of keys meet in the grid, there narrowed, or in a cluster.
+void attention(MirageUGraph *graph, const KernelCase *c);
+void attention_grid(MirageUGraph *graph, const KernelCase *c);
+void attention_grid_narrow(MirageUGraph *graph, const KernelCase *c);
+void attention_cluster(MirageUGraph *graph, const KernelCase *c);
+void attention_registers(MirageUGraph *graph, const KernelCase *c);
+void attention_at_once(MirageUGraph *graph, const KernelCase *c);
+void attention_split(MirageUGraph *graph, const KernelCase *c);
+
 extern const KernelCase KERNEL_CASES[];
 extern const unsigned NUM_KERNEL_CASES;
 

@@ -2,23 +2,12 @@
 //
 // p: heads, queries, keys, depth, iterations over keys, warpgroups (64 queries each in a block), stages, form (bits of
 // OVERLAP_*). Blocks over queries are grid axis x, heads are grid axis y.
+#include "graph_words.h"
 #include "kernel_graphs.h"
-
-typedef MirageUGraph G;
-typedef MirageValue V;
 
 enum { GROUP_ROWS = 64 };
 
-static V op1(G *g, MirageOp op, V a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
-static V op2(G *g, MirageOp op, V a, V b) { return mirage_ugraph_apply(g, op, 2, (V[]){a, b}, NULL); }
-static V reduce_rows(G *g, MirageOp op, V a) {
-  MirageAttrs attrs = {.reduce = {.dim = 2, .extent = 1}};
-  return mirage_ugraph_apply(g, op, 1, &a, &attrs);
-}
-static V matmul(G *g, V a, V b, bool tb) {
-  MirageAttrs attrs = {.matmul = {.transpose_b = tb}};
-  return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (V[]){a, b}, &attrs);
-}
+static V reduce_rows(G *g, MirageOp op, V a) { return reduce(g, op, a, 2, 1); }
 static MirageType tensor3(MirageDType dtype, int64_t x, int64_t y, int64_t z) {
   return mirage_type_tensor(dtype, 3, (int64_t[]){x, y, z});
 }
@@ -87,7 +76,7 @@ static MirageNode keys_loop(G *g, const KernelCase *c, MirageNode kernel, V q, i
   bool rowwise = form & OVERLAP_KEYS_BY_ROWS;
   V k = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 1), rowwise ? &by_rows : &by_columns);
   V v = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 2), &by_rows);
-  V score = matmul(g, q, k, rowwise), old = mirage_ugraph_argument(g, l, 2);
+  V score = matmul(g, q, k, false, rowwise), old = mirage_ugraph_argument(g, l, 2);
   if (form & OVERLAP_MASK) {
     MirageAccessAttrs masked = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = MIRAGE_FILL_BOTTOM};
     masked.loop[key_loop] = 1;
@@ -99,7 +88,7 @@ static MirageNode keys_loop(G *g, const KernelCase *c, MirageNode kernel, V q, i
   V top = reduce_rows(g, MIRAGE_OP_REDUCE_MAX, score), now = op2(g, MIRAGE_OP_MAX, old, top);
   V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, now));
   V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, now));
-  V out = matmul(g, mirage_ugraph_cast(g, weight, c->dtype), v, false);
+  V out = matmul(g, cast(g, weight, c->dtype), v, false, false);
   mirage_ugraph_close(g, 5, (V[]){out, reduce_rows(g, MIRAGE_OP_REDUCE_SUM, weight), top, factor, factor});
   return l;
 }
