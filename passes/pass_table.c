@@ -182,7 +182,7 @@ static const MiragePassOption SELECT_OPTIONS[] = {
            "time candidates on the GPU, and remember what was fastest; auto: where there is one for the target, and by "
            "what is remembered where there is none (the environment's MIRAGE_MEASURE=no or yes means that instead); "
            "no: by the model alone"),
-    INT(MirageSelectOptions, measure_candidates, "measure-candidates", "10", 1, 256,
+    INT(MirageSelectOptions, measure_candidates, "measure-candidates", "12", 1, 256,
         "candidates of a program that are timed: the one predicted best, and those that differ most"),
     INT(MirageSelectOptions, measure_schedules, "measure-schedules", "4", 0, MIRAGE_MOST_VARIANTS,
         "other schedules that are timed as well, of the fastest of them and of one that is nearly as fast"),

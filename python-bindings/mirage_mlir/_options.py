@@ -58,7 +58,7 @@ class SearchOptions:
     num_threads: int = 0
     log2_bound: float = -60.0
     measure: Literal["auto", "yes", "no"] = "auto"
-    measure_candidates: int = 10
+    measure_candidates: int = 12
     measure_schedules: int = 4
     measure_timeout: float = 10.0
     opt_level: int = 3

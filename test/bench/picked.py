@@ -87,6 +87,8 @@ def main():
     parser.add_argument("--measured", nargs="+", type=int, default=[1, 8, 10, 12, 16])
     options = parser.parse_args()
     programs = [p for path in options.sets for p in programs_of(path)]
+    if not programs:
+        raise SystemExit(f"picked.py: no program has {LEAST} timed candidates in these sets")
     print(f"{len(programs)} programs, {options.of} candidates of each at most")
     for slowness in SLOWNESS:
         for most in options.measured:
