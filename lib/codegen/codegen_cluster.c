@@ -53,3 +53,22 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
     mirage__unpack(e, loaded, piece, type->dtype, out + at);
   }
 }
+
+void mirage__await_values(Emit *e, uint32_t width, const LLVMValueRef *values) {
+  LLVMValueRef all = NULL;
+  for (uint32_t i = 0; i < width; i++) {
+    LLVMValueRef bits = LLVMBuildBitCast(e->gpu.builder, values[i], e->gpu.i32, "");
+    all = all ? LLVMBuildXor(e->gpu.builder, all, bits, "") : bits;
+  }
+  if (all)
+    GPU(&e->gpu, AWAIT_VALUE, all);
+}
+
+void mirage__await_peers(Emit *e, MirageValue value, uint32_t width, const LLVMValueRef *values) {
+  const BlockValue *v = &e->block.values[mirage__block_resolve(&e->block, value).index];
+  bool cluster = false;
+  for (int32_t i = 0; i < e->block.num_meetings; i++)
+    cluster |= e->block.meetings[i].cluster;
+  if (cluster && (v->gathered || v->meeting >= 0))
+    mirage__await_values(e, width, values);
+}

@@ -2,6 +2,17 @@
 #include "graph_words.h"
 #include "kernel_graphs.h"
 
+// What an iteration of `l` makes of its scores, `old` being the maximum so far, and the quotient behind the loop.
+static V weighted(G *g, const KernelCase *c, MirageNode l, V old, V score, V values) {
+  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
+  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
+  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
+  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
+  return op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
+}
+
 // p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
 void attention(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
@@ -15,13 +26,7 @@ void attention(G *g, const KernelCase *c) {
   V keys = load(g, kernel, 1, access4(0, -1, -1, 2, -1)), values = load(g, kernel, 2, access4(0, -1, -1, 1, -1));
   V old = mirage_ugraph_argument(g, l, 2);
   V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, false), splat(g, 0.125, SHAPE(1, 1, 1)));
-  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
-  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
-  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
-  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
+  V y = weighted(g, c, l, old, score, values);
   store(g, y, kernel, 3, access4(0, 1, -1, -1, -1));
   finish(g, kernel);
 }
@@ -80,13 +85,7 @@ void attention_registers(G *g, const KernelCase *c) {
   V old = mirage_ugraph_argument(g, l, 2);
   V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, true), splat(g, 0.125, SHAPE(1, 1, 1)));
   score = op2(g, MIRAGE_OP_ADD, score, bias);
-  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
-  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
-  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
-  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
-  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
-  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
-  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
+  V y = weighted(g, c, l, old, score, values);
   store(g, y, kernel, 4, access4(0, 1, -1, -1, -1));
   finish(g, kernel);
 }

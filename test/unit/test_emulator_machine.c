@@ -271,6 +271,7 @@ static void meet_cluster(void) {
   V("CLUSTER_ARRIVE_RELAXED");
   V("CLUSTER_WAIT");
 }
+static void load_of_peer(uint32_t byte) { load("mirage_emu_ld_shared", of_rank(shared(byte), I("CLUSTER_RANK") ^ 1)); }
 static void await(void) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_AWAIT_VALUE"))(0, 0); }
 static void reads_peer(const uint64_t *p) {
   uint32_t t = thread_id(), rank = I("CLUSTER_RANK"), block = I("BLOCK_ID_X");
@@ -294,7 +295,7 @@ static void peer_without_meeting(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
   barrier();
-  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  load_of_peer(4 * t);
   meet_cluster();
 }
 static void peer_without_fence(const uint64_t *p) {
@@ -302,7 +303,7 @@ static void peer_without_fence(const uint64_t *p) {
   store_shared(4 * t, t);
   V("CLUSTER_ARRIVE_RELAXED");
   V("CLUSTER_WAIT");
-  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  load_of_peer(4 * t);
   meet_cluster();
 }
 // What comes behind the fence is not told.
@@ -312,21 +313,21 @@ static void peer_behind_fence(const uint64_t *p) {
   store_shared(4 * t, t);
   V("CLUSTER_ARRIVE_RELAXED");
   V("CLUSTER_WAIT");
-  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  load_of_peer(4 * t);
   meet_cluster();
 }
 static void leaves_while_reading(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
   meet_cluster();
-  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  load_of_peer(4 * t);
   meet_cluster();
 }
 static void overwrites_for_peer(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
   meet_cluster();
-  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  load_of_peer(4 * t);
   barrier();
   store_shared(4 * t, 0);
   meet_cluster();
