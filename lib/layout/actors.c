@@ -94,8 +94,8 @@ int32_t mirage__accumulator_limit(const Team *team) {
   return registers * 9 / 16; // the rest holds operands and addresses
 }
 
-int32_t mirage__warpgroup_limit(const Team *team, bool swap) {
-  if (swap) // nothing is computed in them
+int32_t mirage__warpgroup_limit(const Team *team, bool summed) {
+  if (summed)
     return mirage__team_registers(team) - OTHERS;
   int32_t limit = mirage__accumulator_limit(team);
   bool three = mirage__team_workers(team) == MIRAGE_THREE_GROUPS;

@@ -274,10 +274,10 @@ void mirage__team_add_side(Team *team, int32_t blocks);
 /// Registers per thread that a block of so many warps begins with, one block on a multiprocessor; that a worker has.
 int32_t mirage__launch_registers(int32_t warps);
 int32_t mirage__team_registers(const Team *team);
-/// Most accumulators that a worker can keep; the same where operands of products come from shared memory alone, `swap`: and the
-/// result goes there as it is.
+/// Most accumulators that a worker can keep; the same where warpgroups multiply, `summed`: in a loop that keeps nothing else, of
+/// tiles that lie in shared memory.
 int32_t mirage__accumulator_limit(const Team *team);
-int32_t mirage__warpgroup_limit(const Team *team, bool swap);
+int32_t mirage__warpgroup_limit(const Team *team, bool summed);
 /// Warps that share a tile of three slabs of 64 rows, and accumulators of their threads.
 enum { MIRAGE_SLAB_ROWS = 64, MIRAGE_THREE_GROUPS = 12, MIRAGE_THREE_GROUPS_MOST = 96 };
 /// The first actor of a kind, NULL = none; all of them.
@@ -330,6 +330,7 @@ typedef struct MatmulSplit {
   bool tensor_core;
   bool swap;      // rows run over n and cols over m
   bool resident;  // the result's cells are the accumulators: rows as in Partition
+  bool summed;    // over a loop that loads both operands
   bool warpgroup; // by the matrix instruction of a warpgroup: four warps own slabs of 64 rows, as in Partition
   int64_t batch, m, n, k;
   int32_t k_unit;                            // elements of a depth unit

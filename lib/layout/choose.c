@@ -383,7 +383,7 @@ static void choose_carries(Choice *choice) {
       if (kind == CARRY_MATMUL) {
         MatmulSplit split = mirage__block_matmul_split(block, &def);
         registers = split.accumulators;
-        most = split.warpgroup ? mirage__warpgroup_limit(&block->team, split.swap) : limit;
+        most = split.warpgroup ? mirage__warpgroup_limit(&block->team, split.summed) : limit;
       } else {
         registers = mirage__block_reduce_split(block, &def).outputs_each;
       }

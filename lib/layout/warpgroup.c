@@ -76,7 +76,8 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   mirage__matmul_shape(a, b, product->attrs, &s);
   if (block->values[product->first_result.index].resident)
     return resident_fits(block, product, &s);
-  s.swap = team->swap && is_sum_of_loads(block, product);
+  s.summed = is_sum_of_loads(block, product);
+  s.swap = team->swap && s.summed;
   int64_t rows = s.swap ? s.n : s.m, columns = s.swap ? s.m : s.n;
   if (a->dtype == MIRAGE_F32 || (team->swap && !s.swap) || team->divide == DIVIDE_DEPTH || s.batch != 1 ||
       rows % MIRAGE_SLAB_ROWS || columns % 8 || s.k % mirage__k_unit(a) || !groups_are_whole(team))
@@ -95,7 +96,7 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
     s.rows_each = slabs / by_row, s.cols_each = s.col_units / cols;
     s.accumulators = 4 * s.rows_each * s.cols_each;
     if (!bytes_fit(block, product, 8 * s.cols_each) || !may_share_columns(&s, cols, inner) ||
-        s.accumulators > mirage__warpgroup_limit(team, s.swap))
+        s.accumulators > mirage__warpgroup_limit(team, s.summed))
       continue;
     *out_split = s;
     return true;

@@ -15,7 +15,7 @@ static const double usual_threads = 256;     // of a block
 static const double group_threads = 128;     // of a warpgroup
 static const double most_accumulators = 128; // of its threads, that leave room for a second block
 static const double late_accumulators = 104; // the same where the epilogue reads tiles
-static const double swapped_accumulators = 192; // of two warpgroups that do nothing else with them
+static const double group_accumulators = 192; // the most that two warpgroups keep of sums of loads
 
 enum { MOST_BOX_ROWS = 256 }; // of a tensor copy: copies.c
 
@@ -249,12 +249,13 @@ static bool runs_ahead(const SearchGuess *guess, const CostKernel *kernel, const
          kernel->iterations >= mirage__least_ahead(at_once) && (at_once || alone);
 }
 
-// What accumulators may take: three warpgroups share tiles of three slabs.
+// What accumulators may take: two warpgroups share tiles, three those of three slabs.
 static double register_bytes(const CostKernel *kernel, double threads, double registers) {
-  if (kernel->turned_bytes > 0)
-    return 2 * group_threads * swapped_accumulators * 4;
-  bool three = kernel->produced && kernel->least_rows == 3 * MIRAGE_SLAB_ROWS;
-  return fmax(threads * registers, three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 0) * 4;
+  if (!kernel->produced)
+    return threads * registers * 4;
+  bool three = kernel->least_rows == 3 * MIRAGE_SLAB_ROWS;
+  double groups = three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 2 * group_threads * group_accumulators;
+  return fmax(threads * registers, groups) * 4;
 }
 
 bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
