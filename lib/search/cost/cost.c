@@ -40,6 +40,7 @@ static const double again_bytes_per_us = 3.2e6;   // at this rate, whatever devi
 static const double pair_exchange = 0.2;          // of the time of an exchange, between two blocks with producers
 static const double alone_rate = 1.6;  // of L2's, where no pairs share copies: neighbours ask for the same lines
 static const double full_clock = 1.25; // of a multiprocessor's share of the matrix rate, while others leave it power
+static const double idle_share = 0.35; // of what multiprocessors idle in the last round, which power does not give back
 static const double warp_share = 0.45; // of the matrix rate that warps reach where warpgroups have an instruction
 static const double staged_conversion = 25; // instructions for an element, where tiles pass through shared memory
 static const double staged_share =
@@ -235,10 +236,12 @@ static double memory_rounds(const CostKernel *kernel, double tiles, const Mirage
 // A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
 // of L2, device memory - the slowest is; a multiprocessor has as many tiles as the busiest one.
 static double produced_us(const CostKernel *kernel, const MirageTarget *target) {
-  double tiles = ceil(kernel->blocks / places_of(kernel, 1, target)), share = tiles / kernel->blocks;
+  double places = places_of(kernel, 1, target);
+  double tiles = ceil(kernel->blocks / places), share = tiles / kernel->blocks;
   double copies = kernel->l2_bytes - kernel->outside_bytes;
   double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
-  double power = kernel->matmul_flops / target->matmul_flops_per_us * (1 + crowded_loss * crowded);
+  double power = kernel->matmul_flops / target->matmul_flops_per_us * (1 + crowded_loss * crowded) *
+                 (1 + idle_share * (tiles * places / kernel->blocks - 1));
   double clock = kernel->matmul_flops * share * target->num_sms / (target->matmul_flops_per_us * full_clock);
   double multiply = fmax(power, clock + turn_us * kernel->iterations * tiles);
   double copy = copies_us(kernel, tiles, target);
