@@ -151,6 +151,7 @@ static MirageStatus copy_candidate(const Measurer *measurer, const MirageModuleG
   MirageGraphMeta *meta = mirage_ugraph_meta(*out_copy);
   meta->name = mirage_ugraph_intern_string(*out_copy, entry->name);
   meta->source = mirage_ugraph_intern_string(*out_copy, entry->source);
+  meta->cost = mirage_ugraph_get_meta(entry->graph)->cost; // the worker asks how much power it may draw
   return mirage_layout_plan(*out_copy, target, diag);
 }
 

@@ -149,13 +149,14 @@ MirageStatus mirage_program_time(MirageProgram *program, uint32_t num_sets, cons
                                  const uint64_t *outputs, const MirageDiag *diag, MirageTiming *out_timing);
 
 /// Times programs that compute the same, side by side: their replays take turns, so that what slows the GPU slows all.
-/// Cold alone, over `num_sets` input sets; about `budget_us` for all. out_timings[i] is of programs[i]; one that takes over
-/// five times as long as the first has been replayed once, and has no spread.
+/// Cold alone, over `num_sets` input sets; about `budget_us` for all, behind at least `settle_us` of replays that are not timed.
+/// out_timings[i] is of programs[i]; one that takes over five times as long as the first has been replayed once, and has no
+/// spread.
 ///
 /// Errors: those of mirage_program_time.
 MirageStatus mirage_programs_race(uint32_t num_programs, MirageProgram *const *programs, uint32_t num_sets,
-                                  const uint64_t *input_sets, const uint64_t *outputs, double budget_us,
-                                  const MirageDiag *diag, MirageTiming *out_timings);
+                                  const uint64_t *input_sets, const uint64_t *outputs, double settle_us,
+                                  double budget_us, const MirageDiag *diag, MirageTiming *out_timings);
 
 typedef struct MirageLaunchOverhead {
   double bare_us, launch_us; // CPU time of one call, medians: as driver calls alone, and by mirage_program_launch
