@@ -210,14 +210,19 @@ static uint32_t find_factor(const Emit *e, const MirageNodeView *product, double
   return 2;
 }
 
+// The operator whose result is not stored anywhere, but computed where it is read; NONE.
+static MirageNodeView computed_here(const Emit *e, MirageValue value) {
+  const BlockValue *v = &e->block.values[value.index];
+  bool stored = v->shared || v->resident || !v->def.index || v->meeting >= 0 || v->gathered ||
+                (e->cell && !mirage__in_cells(e, value));
+  return stored ? (MirageNodeView){.op = MIRAGE_OP_NONE} : mirage__block_def(&e->block, value);
+}
+
 double mirage__element_unscaled(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
                                 LLVMValueRef *out) {
   value = mirage__block_resolve(&e->block, value);
-  const BlockValue *v = &e->block.values[value.index];
   const MirageType *type = emit_type(e, value);
-  bool stored = v->shared || v->resident || !v->def.index || v->meeting >= 0 || v->gathered ||
-                (e->cell && !mirage__in_cells(e, value));
-  MirageNodeView def = stored ? (MirageNodeView){.op = MIRAGE_OP_NONE} : mirage__block_def(&e->block, value);
+  MirageNodeView def = computed_here(e, value);
   double factor = 1;
   MirageValue predicate = {0};
   uint32_t beside = 2; // the operand that is not looked through: a factor, or what says where there is bottom
@@ -277,8 +282,29 @@ static bool quotient_of_row(Emit *e, const MirageNodeView *def, const MirageType
   return true;
 }
 
+// 1 + erf(x) and 1 + tanh(x), which GELU is made of. False: it is neither.
+static bool one_more(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
+                     uint32_t width, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < 2 && def->op == MIRAGE_OP_ADD; i++) {
+    MirageValue one = mirage__block_resolve(&e->block, def->operands[i]);
+    MirageValue value = mirage__block_resolve(&e->block, def->operands[1 - i]);
+    if (mirage__block_op(&e->block, one) != MIRAGE_OP_CONSTANT ||
+        mirage__block_def(&e->block, one).attrs->constant.value != 1 || !same_shape(emit_type(e, value), type))
+      continue;
+    MirageNodeView function = computed_here(e, value);
+    LLVMValueRef x[MAX_WIDTH];
+    if (!mirage__has_one_more(e, function.op))
+      continue;
+    mirage__element_broadcast(e, function.operands[0], type, index, width, x);
+    for (uint32_t k = 0; k < width; k++)
+      out[k] = mirage__one_more(e, function.op, x[k]);
+    return true;
+  }
+  return false;
+}
+
 // Whether a value may be bottom, as a maximum of nothing is, or what a mask hides. Sums are not, nor what constants make of them: minus
-// infinity there is a number, as it is in PyTorch.
+// infinity there is a number, as it is in PyTorch. Nor is what a function gives that has no such value.
 static bool may_be_bottom(const Emit *e, MirageValue value) {
   for (;;) {
     value = mirage__block_resolve(&e->block, value);
@@ -290,6 +316,10 @@ static bool may_be_bottom(const Emit *e, MirageValue value) {
     case MIRAGE_OP_REDUCE_MEAN:
     case MIRAGE_OP_CLUSTER_SUM:
     case MIRAGE_OP_GRID_SUM:
+    case MIRAGE_OP_EXP:
+    case MIRAGE_OP_TANH:
+    case MIRAGE_OP_ERF:
+    case MIRAGE_OP_SQRT:
       return false;
     case MIRAGE_OP_CONSTANT:
       return isinf(def.attrs->constant.value);
@@ -306,7 +336,8 @@ static bool may_be_bottom(const Emit *e, MirageValue value) {
 }
 
 static LLVMValueRef binary(Emit *e, const MirageNodeView *def, LLVMValueRef a, LLVMValueRef b) {
-  bool plain = def->op == MIRAGE_OP_SUB && LLVMTypeOf(a) == e->gpu.f32 && !may_be_bottom(e, def->operands[1]);
+  bool plain = def->op == MIRAGE_OP_SUB && LLVMTypeOf(a) == e->gpu.f32 &&
+               (!may_be_bottom(e, def->operands[0]) || !may_be_bottom(e, def->operands[1]));
   return plain ? mirage__subtract(e, a, b) : mirage__binary(e, def->op, a, b);
 }
 
@@ -326,8 +357,8 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
       mirage__element_broadcast(e, mirage__block_added(&e->block, def), type, index, width, out);
       return;
     }
-    if (quotient_of_row(e, def, type, index, width, out) || mirage__masked_sum(e, def, type, index, width, out) ||
-        mirage__compare_indices(e, def, type, index, width, out))
+    if (quotient_of_row(e, def, type, index, width, out) || one_more(e, def, type, index, width, out) ||
+        mirage__masked_sum(e, def, type, index, width, out) || mirage__compare_indices(e, def, type, index, width, out))
       return;
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     mirage__element_broadcast(e, def->operands[1], type, index, width, b);

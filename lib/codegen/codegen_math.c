@@ -93,21 +93,34 @@ static LLVMValueRef hyperbolic_tangent(Emit *e, LLVMValueRef x) {
   return choose(e, less(e, absolute(e, x), 0.1), near, far);
 }
 
-// Below 1 the Maclaurin series; above, Abramowitz & Stegun 7.1.26 (absolute error 1.5e-7).
-static LLVMValueRef error_function(Emit *e, LLVMValueRef x) {
+// 1 - erf(|x|) by Abramowitz & Stegun 7.1.26, absolute error 1.5e-7.
+static LLVMValueRef complement(Emit *e, LLVMValueRef magnitude, LLVMValueRef x2) {
   static const double TAIL[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
-  double series[11], factorial = 1;
-  for (int n = 0; n < 11; n++) {
-    factorial *= n ? n : 1;
-    series[n] = (n % 2 ? -1 : 1) * 1.1283791670955126 / (factorial * (2 * n + 1));
-  }
-  LLVMValueRef magnitude = absolute(e, x), x2 = mul(e, x, x);
-  LLVMValueRef near = mul(e, x, polynomial(e, x2, series, 11));
   LLVMValueRef t = GPU(&e->gpu, RCP, fused(e, number(e, 0.3275911), magnitude, number(e, 1)));
   LLVMValueRef decay = GPU(&e->gpu, EX2, scale(e, x2, -LOG2_E));
-  LLVMValueRef far = sub(e, number(e, 1), mul(e, mul(e, t, polynomial(e, t, TAIL, 5)), decay));
+  return mul(e, mul(e, t, polynomial(e, t, TAIL, 5)), decay);
+}
+
+// Near zero, where that cancels, the Maclaurin series.
+static LLVMValueRef error_function(Emit *e, LLVMValueRef x) {
+  static const double SERIES[] = {1.1283791670955126, -1.1283791670955126 / 3, 1.1283791670955126 / 10,
+                                  -1.1283791670955126 / 42};
+  LLVMValueRef magnitude = absolute(e, x), x2 = mul(e, x, x);
+  LLVMValueRef near = mul(e, x, polynomial(e, x2, SERIES, 4));
+  LLVMValueRef far = sub(e, number(e, 1), complement(e, magnitude, x2));
   far = choose(e, less(e, x, 0), negate(e, far), far);
-  return choose(e, less(e, magnitude, 1.0), near, far);
+  return choose(e, less(e, magnitude, 0.25), near, far);
+}
+
+bool mirage__has_one_more(const Emit *e, MirageOp op) {
+  return op == MIRAGE_OP_ERF || (op == MIRAGE_OP_TANH && !stores_bf16_alone(e));
+}
+
+LLVMValueRef mirage__one_more(Emit *e, MirageOp op, LLVMValueRef x) {
+  if (op == MIRAGE_OP_TANH)
+    return scale(e, sigmoid(e, scale(e, x, 2)), 2);
+  LLVMValueRef rest = complement(e, absolute(e, x), mul(e, x, x));
+  return choose(e, less(e, x, 0), rest, sub(e, number(e, 2), rest));
 }
 
 // x = k pi/2 + r, |r| <= pi/4, k by adding what leaves a sum no bits behind the point; its last two bits choose the series and
@@ -131,14 +144,15 @@ static LLVMValueRef circular(Emit *e, LLVMValueRef x, uint32_t quadrant) {
 }
 
 static LLVMValueRef gelu(Emit *e, LLVMValueRef x) {
-  LLVMValueRef half = scale(e, x, 0.5);
-  return fused(e, half, error_function(e, scale(e, x, 0.7071067811865476)), half);
+  return mul(e, scale(e, x, 0.5), mirage__one_more(e, MIRAGE_OP_ERF, scale(e, x, 0.7071067811865476)));
 }
 
 static LLVMValueRef gelu_tanh(Emit *e, LLVMValueRef x) {
   LLVMValueRef cubic = mul(e, x, fused(e, scale(e, x, 0.044715), x, number(e, 1)));
-  LLVMValueRef half = scale(e, x, 0.5);
-  return fused(e, half, hyperbolic_tangent(e, scale(e, cubic, 0.7978845608028654)), half);
+  LLVMValueRef half = scale(e, x, 0.5), inner = scale(e, cubic, 0.7978845608028654);
+  if (mirage__has_one_more(e, MIRAGE_OP_TANH))
+    return mul(e, half, mirage__one_more(e, MIRAGE_OP_TANH, inner));
+  return fused(e, half, hyperbolic_tangent(e, inner), half);
 }
 
 // y = bottom, of a row in which all is masked so far, counts as a finite number below all others: exp(bottom - y) = 0.

@@ -457,6 +457,10 @@ void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *in
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
                              LLVMValueRef *out);
 LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
+/// 1 + op(x), of an error function or a hyperbolic tangent, in fewer instructions than op(x): what that is near zero does not show in
+/// the sum. Where `has`.
+bool mirage__has_one_more(const Emit *e, MirageOp op);
+LLVMValueRef mirage__one_more(Emit *e, MirageOp op, LLVMValueRef x);
 /// exp(factor x - y) in one multiply-add and one exponential: for a y that many x share.
 LLVMValueRef mirage__exp_difference(Emit *e, double factor, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
