@@ -700,6 +700,59 @@ static void test_timing_refused(void **unused) {
   chain_destroy(&chain);
 }
 
+// --------------------------------------------------------------------------------------------------------------- races
+
+// Launches of a race of a program with itself.
+static unsigned race(Chain *chain, double settle_us) {
+  MirageProgram *programs[] = {chain->program, chain->program};
+  MirageTiming timings[2];
+  unsigned before = fake->num_launches;
+  assert_int_equal(mirage_programs_race(2, programs, 1, chain->inputs, chain->outputs, settle_us, 10e3, NULL, timings),
+                   MIRAGE_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_float_equal(timings[i].cold_us, fake->kernel_us * 4, 1e-3);
+    assert_true(timings[i].replays >= 7);
+  }
+  return fake->num_launches - before;
+}
+
+static void test_race(void **unused) {
+  Chain chain = chain_create();
+  unsigned lap = 2 * 11 * 4; // of two programs, 11 calls of four kernels: 440 us a replay
+  unsigned plain = race(&chain, 0);
+  assert_int_equal(race(&chain, 0), plain);
+  assert_int_equal(race(&chain, 2 * 880 - 1), plain); // two laps come first in any case
+  assert_int_equal(race(&chain, 100 * 880 - 1), plain + 98 * lap);
+  // A clock that stands still does not keep it for ever.
+  fake->kernel_us = 0;
+  race(&chain, 1e6);
+  chain_destroy(&chain);
+}
+
+static void test_race_refused(void **unused) {
+  Messages messages;
+  Chain chain = chain_create();
+  MirageProgram *programs[9];
+  MirageTiming timings[9];
+  for (int i = 0; i < 9; i++)
+    programs[i] = chain.program;
+  static const struct {
+    unsigned programs, sets;
+  } wrong[] = {{0, 1}, {9, 1}, {2, 0}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(mirage_programs_race(wrong[i].programs, programs, wrong[i].sets, chain.inputs, chain.outputs, 0,
+                                          10e3, &fresh(&messages)->diag, timings),
+                     MIRAGE_BAD_ARGUMENT);
+    assert_says(&messages, "at least 1 set and 1 to 8 programs are needed");
+  }
+  fail_call("cuGraphLaunch", 9, 719); // while clocks settle
+  assert_int_equal(
+      mirage_programs_race(2, programs, 1, chain.inputs, chain.outputs, 1e6, 10e3, &fresh(&messages)->diag, timings),
+      MIRAGE_DRIVER);
+  assert_says(&messages, "CUDA_ERROR_LAUNCH_FAILED (719)");
+  chain_destroy(&chain);
+}
+
 // ------------------------------------------------------------------------------------------------------------ overhead
 
 static void test_launch_overhead(void **unused) {
@@ -741,6 +794,8 @@ int main(void) {
       ON_FAKE(test_timing),
       ON_FAKE(test_timing_failures),
       ON_FAKE(test_timing_refused),
+      ON_FAKE(test_race),
+      ON_FAKE(test_race_refused),
       ON_FAKE(test_hanging_replay),
       ON_FAKE(test_launch_overhead),
   };
