@@ -9,6 +9,7 @@
 // RUN: mirage-run --target=emulator --program=sum --tolerance=1e-6 --scale=0=6 %t.mlir | FileCheck %s
 // RUN: mirage-run --target=emulator --program=alone --tolerance=1e-6 --scale=0=0.1 --emit-ptx=%t.alone.ptx %t.mlir | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ALONE --input-file %t.alone.ptx
+// RUN: mirage-run --target=emulator --program=alone --tolerance=1e-6 --scale=0=0.4 %t.mlir | FileCheck %s
 // RUN: mirage-run --target=emulator --program=alone --tolerance=1e-6 --scale=0=0.001 %t.mlir | FileCheck %s
 // RUN: mirage-run --target=emulator --program=two --tolerance=1e-6 --scale=0=0.01 --emit-ptx=%t.two.ptx %t.mlir | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ALONE --input-file %t.two.ptx

@@ -9,6 +9,12 @@
 // FOUND-LABEL: graph @slabs_0(
 // FOUND: grid [64, 2] :
 // FOUND: matmul {{.*}}!mirage_block.tile<256x64xf16>, !mirage_block.tile<64x160xf16>
+//
+// And that a last round which is not full is paid for: 258 of 168 x 256, in place of 232 of 256 x 192.
+// RUN: sed -n '/^mirage_kernel.graph @rounds(/,/^}/p' %s > %t.mlir && mirage-mlir-opt %t.mlir --mirage-enumerate='target=h200 max-candidates=1' 2>/dev/null | FileCheck %s --check-prefix=ROUNDS
+// ROUNDS-LABEL: graph @rounds_0(
+// ROUNDS: grid [43, 6] schedule <swap = true>
+// ROUNDS: loop 64 {{.*}}!mirage_block.tile<168x256xf32>
 
 // CHECK-LABEL: graph @slabs_0(
 // CHECK: grid [64, 2] cluster [2] schedule <warps = 12, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 4, multicast = true), tensor(stages = 4)]> plan <{{.*}}partition = [8, 1, 1, 256]
@@ -93,4 +99,10 @@ mirage_kernel.graph @sums_0(%x: tensor<512x8192xf16>, %w: tensor<8192x10240xf16>
     store %m, %c {grid = [1, 0]} : !mirage_block.tile<256x128xf32>, tensor<512x10240xf16>
   }
   return %y : tensor<512x10240xf16>
+}
+
+mirage_kernel.graph @rounds(%x: tensor<1000x4096xbf16>, %w: tensor<4096x11008xbf16>, %r: tensor<1000x11008xbf16>) -> tensor<1000x11008xbf16> {
+  %p = matmul %x, %w : tensor<1000x4096xbf16>, tensor<4096x11008xbf16>
+  %y = add %p, %r : tensor<1000x11008xbf16>, tensor<1000x11008xbf16>
+  return %y : tensor<1000x11008xbf16>
 }
