@@ -7,14 +7,14 @@
 #include "layout/block.h"
 #include <math.h>
 
-static const double register_rows = 64;      // of a tile that four warps keep in registers from product to product
-static const double chain_registers = 66;    // of a thread, beside products: vectors of the rows, operands, addresses
-static const double tile_registers = 128;    // of a thread, for accumulators, where the threads are open
-static const double other_registers = 40;    // of a thread, beside accumulators, where they are not
-static const double usual_threads = 256;     // of a block
-static const double group_threads = 128;     // of a warpgroup
-static const double most_accumulators = 128; // of its threads, that leave room for a second block
-static const double late_accumulators = 104; // the same where the epilogue reads tiles
+static const double register_rows = 64;       // of a tile that four warps keep in registers from product to product
+static const double chain_registers = 66;     // of a thread, beside products: vectors of the rows, operands, addresses
+static const double tile_registers = 128;     // of a thread, for accumulators, where the threads are open
+static const double other_registers = 40;     // of a thread, beside accumulators, where they are not
+static const double usual_threads = 256;      // of a block
+static const double group_threads = 128;      // of a warpgroup
+static const double most_accumulators = 128;  // of its threads, that leave room for a second block
+static const double late_accumulators = 104;  // the same where the epilogue reads tiles
 static const double group_accumulators = 192; // the most that two warpgroups keep of sums of loads
 
 enum { MOST_BOX_ROWS = 256 }; // of a tensor copy: copies.c
@@ -254,7 +254,8 @@ static double register_bytes(const CostKernel *kernel, double threads, double re
   if (!kernel->produced)
     return threads * registers * 4;
   bool three = kernel->least_rows == 3 * MIRAGE_SLAB_ROWS;
-  double groups = three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 2 * group_threads * group_accumulators;
+  double groups =
+      three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 2 * group_threads * group_accumulators;
   return fmax(threads * registers, groups) * 4;
 }
 
