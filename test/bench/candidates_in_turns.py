@@ -23,7 +23,7 @@ from turns import race
 def kernels_of(graph):
     """[64, 4] 128x160 turns; ...: what tells candidates of products apart."""
     found = []
-    body = graph.mlir[graph.mlir.index("source = @"):]
+    body = graph.mlir.partition("source = @")[2]
     for kernel in re.finditer(r"= custom .*? grid (\[[^\]]*\])(.*?) : \(", body):
         tile = re.search(r"tile<([0-9x]+)xf32", body[kernel.end():])
         marks = [mark for mark, text in (("swapped", "swap = true"), ("turns", "overlap = tiles"), ("persistent", "persistent = ")) if text in kernel[2]]
