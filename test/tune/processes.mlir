@@ -1,6 +1,6 @@
 // A few processes share the candidates: at most four are started for nine.
-// RUN: rm -rf %t.db* %t.started && mirage-mlir-opt %s --mirage-verify -o %t.proven.mlir 2>/dev/null
-// RUN: echo '#!/bin/sh' > %t.sh && echo 'echo "$@" >> %t.started; mirage-tune "$@" | tee -a %t.said' >> %t.sh && chmod +x %t.sh
+// RUN: rm -rf %t.db* %t.started %t.graphs && mirage-mlir-opt %s --mirage-verify -o %t.proven.mlir 2>/dev/null
+// RUN: echo '#!/bin/sh' > %t.sh && echo 'echo "$@" >> %t.started; grep -hs "source = @zero" -- "$@" >> %t.graphs; mirage-tune "$@" | tee -a %t.said' >> %t.sh && chmod +x %t.sh
 // RUN: env MIRAGE_TUNE_TOOL=%t.sh MIRAGE_TUNING_DB=%t.db FAKE_CUDA_ZEROS=1 MIRAGE_CUDA_LIBRARY=%fake-cuda mirage-mlir-opt %t.proven.mlir '--mirage-select=measure=yes measure-candidates=9 measure-schedules=0' -o /dev/null 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=STARTED --input-file=%t.started
 // CHECK-NOT: not measured
@@ -8,6 +8,10 @@
 // STARTED-COUNT-1: --measure={{.*}}/0.mlir --timeout={{[0-9.]+ .*}}/1.mlir
 // RUN: wc -l < %t.started | FileCheck %s --check-prefix=FOUR
 // FOUR: {{^ *[1-4]$}}
+//
+// Each is told what its candidates are predicted to take: by that it knows which of them draw so much power that clocks fall.
+// RUN: grep -c 'cost = #mirage_kernel.cost<time_us = [0-9.]*, bytes = [0-9.]*, flops = [0-9.]*, kernels = 1, target = "h200">' %t.graphs | FileCheck %s --check-prefix=TOLD
+// TOLD: {{^9$}}
 //
 // What comes behind a candidate that spoils the process for the others is measured again, and so is as good as ever.
 // RUN: rm -rf %t.db* && env MIRAGE_TUNING_DB=%t.db FAKE_CUDA_SPOILING=a_k0 FAKE_CUDA_ZEROS=1 MIRAGE_CUDA_LIBRARY=%fake-cuda mirage-mlir-opt %t.proven.mlir '--mirage-select=measure=yes measure-candidates=9 measure-schedules=0' -o /dev/null 2>&1 | FileCheck %s --check-prefix=SPOILT
