@@ -10,6 +10,9 @@
 // exchange gives it the words that it has cells for. These reads are under way for some quads before the one that is
 // written, since a store waits for what it is computed from.
 //
+// Where accumulators leave hardly a register, some groups at a time are written: ptxas computes what all stores write side by
+// side, as far as it may, and keeps in memory what then has no register.
+//
 // Two units at the end of a row that has no four are exchanged between neighbouring lanes, 8 bytes each; one by itself is
 // written as it lies. So are rows in memory of which only 8 bytes are aligned.
 #include "emit.h"
@@ -21,7 +24,9 @@ enum {
   QUADS_AHEAD = 4,  // for which reads are under way, with the one that is written,
   QUADS_LEAST = 2,  // where accumulators leave registers for no more,
   QUADS_FIRST = 12, // and while accumulators begin, whose registers are free
-  OTHERS = 32       // registers for addresses, and for what the quad at hand is computed with
+  OTHERS = 32,      // registers for addresses, and for what the quad at hand is computed with
+  TIGHT = 64,       // registers beside a tile, with which its groups are written
+  APART = 6         // so many at a time
 };
 
 typedef struct WriteJob {
@@ -32,6 +37,8 @@ typedef struct WriteJob {
   GlobalStore store;
   void *user;
   int32_t columns;          // units of a row
+  bool tight;               // groups are written some at a time:
+  int32_t written;          // of them so far
   LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
 } WriteJob;
 
@@ -119,6 +126,8 @@ static void write_quad(Emit *e, const TileCell *cell, void *user) {
   memcpy(index, cell->index, sizeof index);
   index[last] = own_columns(e, index[last], unit, group.size);
   write_at(e, job, cell->mine, index, vector);
+  if (job->tight && ++job->written % APART == 0)
+    GPU0(&e->gpu, KEEP_ORDER);
 }
 
 // ------------------------------------------------------------------------------------------------------- reads, ahead
@@ -244,10 +253,14 @@ static bool reads_late(const Emit *e, MirageValue from) {
   return reads.any;
 }
 
+// Registers of a thread beside a tile's cells.
+static int32_t registers_beside(const Emit *e, const MirageType *tile) {
+  return mirage__team_registers(&e->block.team) - mirage__partition_cells(&e->block.partition, tile);
+}
+
 // Groups whose reads, of a register for each unit, are under way beside a tile's cells.
 static int32_t groups_ahead(const Emit *e, const MirageType *tile) {
-  int32_t cells = mirage__partition_cells(&e->block.partition, tile);
-  int32_t ahead = (mirage__team_registers(&e->block.team) - OTHERS - cells) / QUAD;
+  int32_t ahead = (registers_beside(e, tile) - OTHERS) / QUAD;
   return ahead > QUADS_AHEAD ? QUADS_AHEAD : ahead < QUADS_LEAST ? QUADS_LEAST : ahead;
 }
 
@@ -276,7 +289,8 @@ void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t 
                   .address = address,
                   .store = store,
                   .user = user,
-                  .columns = columns};
+                  .columns = columns,
+                  .tight = registers_beside(e, tile) < TIGHT};
   const QuadWork work = {tile, read_only, write_quad, &job, groups_ahead(e, tile), (int32_t)width / 2};
   bool exchanged = mirage_dtype_bytes(dtype) == 2 && width > 2 && has_units(e, tile);
   if (exchanged && reads_late(e, from))
