@@ -158,7 +158,7 @@ static void renew_piece(Emit *e, const TileCell *cell, void *user) {
 // The new values of a resident carry, not yet in force: others may still read the old ones.
 static LLVMValueRef *renew(Emit *e, MirageNode node, uint32_t index) {
   Combine c = describe(e, node, index, NULL);
-  if (e->maxima && e->maxima->carry == index && e->maxima_turn != MAXIMA_TAKEN)
+  if (e->maxima && e->maxima->carry == index && e->maxima_turn != MAXIMA_SOUGHT)
     c = (Combine){.how = {.combine = MIRAGE_COMBINE_ASSIGN}, .contribution = e->maxima->now, .buffer = c.buffer};
   Accumulators cells = mirage__registers(e, c.buffer);
   c.news = mirage__emit_array(e, (size_t)cells.count, sizeof *c.news);
@@ -269,7 +269,7 @@ static bool needs_no_barrier(const Emit *e, const Hazard *before, uint32_t count
   return true;
 }
 
-// The body once, behind a barrier where it uses shared memory by itself at all.
+// The body once, behind a barrier where it uses shared memory by itself at all. Of carries that are none: nothing.
 static void emit_section(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds, const Section *section) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
@@ -285,12 +285,15 @@ static void emit_section(Emit *e, MirageNode node, Carry *carries, const CarryKi
     barrier = LLVMGetLastInstruction(LLVMGetInsertBlock(e->gpu.builder));
   }
   uint32_t changes = e->changes;
-  if (state->stages)
+  if (state->stages && section->peek)
+    mirage__peek_pipeline(e, loop);
+  else if (state->stages)
     mirage__turn_pipeline(e, loop);
   mirage__emit_region(e, view.region);
   step_products(e, view.num_operands, carries, kinds, false);
   renew_carries(e, node, view.num_operands, carries, kinds, iteration);
-  mirage__end_turn(e, loop);
+  if (!section->peek)
+    mirage__end_turn(e, loop);
   if (barrier && needs_no_barrier(e, before, num_before, changes)) {
     erase_barrier(e, barrier);
     memcpy(e->hazards + e->num_hazards, before, num_before * sizeof *before);
@@ -337,6 +340,41 @@ static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind
   mirage__ahead_end(e, ahead);
 }
 
+// Turns for nothing but the maximum that the loop carries.
+static void seek_maximum(Emit *e, MirageNode node, Carry *carries, const Section *section) {
+  CarryKind *alone = mirage__emit_array(e, mirage_ugraph_node(e->block.graph, node).num_operands, sizeof *alone);
+  if (!alone)
+    return;
+  alone[e->maxima->carry] = CARRY_RESIDENT;
+  emit_section(e, node, carries, alone, section);
+}
+
+// The first maximum, before the loop.
+static void take_first_maximum(Emit *e, MirageNode node, Carry *carries) {
+  const Accumulators *maximum = &carries[e->maxima->carry].acc;
+  LLVMValueRef margin = gpu_f32(&e->gpu, e->maxima->margin);
+  const Section first = {.end = gpu_i32(&e->gpu, 1),
+                         .begin = gpu_i32(&e->gpu, 0),
+                         .guarded = true,
+                         .narrow = e->maxima->sample.columns ? &e->maxima->sample : NULL,
+                         .maxima = MAXIMA_SOUGHT,
+                         .peek = true};
+  seek_maximum(e, node, carries, &first);
+  for (int32_t i = 0; e->maxima->margin > 0 && i < maximum->count; i++)
+    mirage__set(e, maximum->cells[i], LLVMBuildFAdd(e->gpu.builder, mirage__get(e, maximum->cells[i]), margin, ""));
+}
+
+// All maxima, by a run of the loop, behind which it runs with the largest of them.
+static void take_all_maxima(Emit *e, MirageNode node, Carry *carries) {
+  int32_t loop = mirage__block_find_loop(&e->block, node);
+  mirage__begin_pipeline(e, loop);
+  const Section all = {.begin = gpu_i32(&e->gpu, 0), .end = mirage__turns(e, loop), .maxima = MAXIMA_SOUGHT};
+  seek_maximum(e, node, carries, &all);
+  mirage__end_pipeline(e, loop);
+  mirage__barrier(e);
+  e->loops[loop].before = mirage__add(e, e->loops[loop].before, mirage__turns(e, loop));
+}
+
 static void emit_loop(Emit *e, MirageNode node) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
@@ -348,10 +386,15 @@ static void emit_loop(Emit *e, MirageNode node) {
   CarryKind *kinds = mirage__emit_array(e, view.num_operands, sizeof *kinds);
   if (!carries || !kinds)
     return;
+  bool seeks = e->maxima && mirage__seeks_maximum(e, loop), again = e->loops[loop].before != NULL;
   begin_carries(e, node, view.num_operands, carries, kinds);
+  if (seeks && again)
+    take_all_maxima(e, node, carries);
   mirage__await_stages(e, loop);
   mirage__begin_pipeline(e, loop);
   mirage__await_landing(e);
+  if (seeks && !again)
+    take_first_maximum(e, node, carries);
   if (e->block.loops[loop].ahead)
     emit_ahead(e, node, carries, kinds);
   else
@@ -376,6 +419,8 @@ static void emit_load(Emit *e, MirageNode node, const MirageNodeView *view) {
 static void emit_node(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   e->gpu.op = node.index;
+  if (mirage__is_unsought(e, &view))
+    return;
   switch (view.op) {
   case MIRAGE_OP_LOAD:
     emit_load(e, node, &view);
@@ -425,7 +470,11 @@ static void emit_with_first_maximum(Emit *e, const MirageRegionView *view, uint3
   emit_node(e, loop);
   e->maxima = NULL;
   Again again = mirage__begin_again(e, loop, maxima);
-  emit_nodes(e, view, node); // with all maxima
+  e->maxima = mirage__seeks_maximum(e, again.loop) ? maxima : NULL;
+  emit_node(e, loop);
+  e->maxima = NULL;
+  mirage__end_step(e, e->block.step_of_node[loop.index]);
+  emit_nodes(e, view, node + 1);
   mirage__otherwise(e, &again);
   mirage__end_step(e, e->block.step_of_node[loop.index]);
   emit_nodes(e, view, node + 1);

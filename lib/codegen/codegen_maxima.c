@@ -1,13 +1,18 @@
 // codegen_maxima.c - loops that keep the maximum of their first tile (lib/layout/maxima.c), and run again where that was too small.
 //
-//     for the first tile:   as ever, but some room is added to its maximum
-//     for the others:       nothing is asked for a maximum, nothing is rescaled
+//     the maximum of the first tile, or of some of its columns, and some room
+//     for all tiles:        nothing is asked for a maximum, nothing is rescaled
 //     has any thread of the block a sum that reached the limit, or is no number?
-//     yes:                  the carries as they began, the loop with all its maxima, and the rest of the block
-//     no:                   the rest of the block
+//     yes:                  for all tiles, the maximum and nothing else; then from the beginning, with that one
+//     no:                   what there is
+//     the rest of the block, either way
+//
+// To take maxima and rescale while sums and scores are in registers needs more of them than two blocks leave each other; to take
+// them first costs the scores once more. A loop that multiplies ahead has its multiprocessor to itself, and its first iteration stands
+// apart as it is: that takes the maximum, and the second run all of them as it goes.
 //
 // The second run is of one section. Stages and phases of mbarriers go on in it from where the first run left
-// them; a producer comes to the same question, and copies all tiles once more.
+// them; a producer comes to the same question, and copies all tiles again, for each time that they are read.
 #include "emit.h"
 
 bool mirage__kept(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
@@ -31,21 +36,12 @@ bool mirage__is_unread(const Emit *e, MirageValue value) {
   return e->maxima && e->maxima_turn == MAXIMA_KEPT && e->maxima->kept[value.index] == KEPT_UNREAD;
 }
 
-void mirage__keep_sections(Emit *e, bool ahead, Section *sections, uint32_t *count) {
-  LLVMValueRef zero = gpu_i32(&e->gpu, 0), one = gpu_i32(&e->gpu, 1);
-  for (uint32_t i = 0; i < *count; i++)
-    sections[i].maxima = MAXIMA_KEPT;
-  if (ahead) // whose first iteration stands apart as it is
-    return;
-  for (uint32_t i = *count; i > 0; i--) {
-    Section *s = &sections[i];
-    *s = sections[i - 1];
-    s->begin = mirage__select(e, mirage__less(e, s->begin, one), one, s->begin);
-    s->guarded = true;
-  }
-  sections[0] = (Section){.begin = zero, .end = one, .guarded = true, .maxima = MAXIMA_RAISED};
-  ++*count;
+bool mirage__is_unsought(const Emit *e, const MirageNodeView *node) {
+  return e->maxima_turn == MAXIMA_SOUGHT && node->num_results == 1 && node->op != MIRAGE_OP_THREAD &&
+         !e->maxima->sought[mirage__block_resolve(&e->block, node->first_result).index];
 }
+
+bool mirage__seeks_maximum(const Emit *e, int32_t loop) { return !e->block.loops[loop].ahead; }
 
 // --------------------------------------------------------------------------------------------------------------- again
 
@@ -119,8 +115,12 @@ void mirage__produce_again(Emit *e, MirageNode node, LLVMValueRef one) {
   LLVMValueRef again = is_any(e, LLVMConstInt(LLVMInt1TypeInContext(e->gpu.context), 0, 0));
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, again, one));
   mirage__find_turns(e, loop); // once more: the first time was in a branch of its own
-  e->loops[loop].before = mirage__turns(e, loop);
-  mirage__produce(e, node);
+  LLVMValueRef turns = mirage__turns(e, loop);
+  int64_t last = mirage__seeks_maximum(e, loop) ? 2 : 1; // for the maximum, and with it
+  for (int64_t runs = 1; runs <= last; runs++) {
+    e->loops[loop].before = mirage__mul(e, turns, runs);
+    mirage__produce(e, node);
+  }
   e->loops[loop].before = NULL;
   mirage__end_if(e, join);
 }

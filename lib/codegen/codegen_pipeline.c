@@ -258,6 +258,17 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
   mirage__forget_elements(e);
 }
 
+void mirage__peek_pipeline(Emit *e, int32_t loop) {
+  LoopState *state = &e->loops[loop];
+  state->copy = stage_of(e, loop, state->iteration);
+  if (staged(e, loop))
+    GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, state->stages - 2));
+  wait_landed(e, loop, state->iteration);
+  if (staged(e, loop))
+    mirage__barrier(e);
+  mirage__forget_elements(e);
+}
+
 void mirage__turn_back(Emit *e, int32_t loop, LLVMValueRef i) {
   e->loops[loop].iteration = i;
   e->loops[loop].copy = stage_of(e, loop, i);

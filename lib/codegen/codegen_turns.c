@@ -128,8 +128,8 @@ static uint32_t find_sections(Emit *e, int32_t loop, Section sections[MOST_SECTI
 
 uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
   uint32_t count = find_sections(e, loop, sections);
-  if (e->maxima)
-    mirage__keep_sections(e, e->block.loops[loop].ahead, sections, &count);
+  for (uint32_t i = 0; e->maxima && i < count; i++)
+    sections[i].maxima = MAXIMA_KEPT;
   return count;
 }
 
@@ -195,7 +195,8 @@ bool mirage__is_hidden(Emit *e, MirageValue value, LLVMValueRef *out) {
 
 int32_t mirage__narrow_columns(const Emit *e, MirageNode product, const MatmulSplit *split) {
   MirageValue result = mirage_ugraph_result(e->block.graph, product, 0);
-  if (hidden_of(e, result) != COLUMNS_UNREAD || split->swap || split->by_col > 1)
+  HiddenColumns hidden = hidden_of(e, result);
+  if ((hidden != COLUMNS_UNREAD && hidden != COLUMNS_BOTTOM) || split->swap || split->by_col > 1)
     return split->cols_each;
   MirageDType dtype = emit_type(e, mirage_ugraph_node(e->block.graph, product).operands[0])->dtype;
   int32_t columns = (int32_t)((e->narrow->columns + COLUMN_UNIT - 1) / COLUMN_UNIT * COLUMN_UNIT);

@@ -95,6 +95,7 @@ typedef enum MaximaTurn {
   MAXIMA_TAKEN,  // takes that of its tile
   MAXIMA_RAISED, // and adds a margin, since later turns
   MAXIMA_KEPT,   // leave it as it is
+  MAXIMA_SOUGHT, // takes it, and computes nothing else
 } MaximaTurn;
 
 typedef struct Emit {
@@ -330,8 +331,9 @@ typedef struct Section {
   const BlockLoop *certain;  // whose comparisons all hold in it; NULL: not known
   const BlockNarrow *narrow; // one turn, which all blocks run, of which a mask rules out columns; NULL: not known
   MaximaTurn maxima;
+  bool peek; // a look at the first turn's tiles, which stay where they are for that turn
 } Section;
-/// The sections of a loop, in order: one where nothing is certain. Behind mirage__find_turns.
+/// The sections of a loop, in order: one where nothing is certain, or it runs again. Behind mirage__find_turns.
 uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]);
 /// Whether the comparison holds for every element in the section that is being generated.
 bool mirage__is_certain(const Emit *e, MirageNode node);
@@ -352,12 +354,14 @@ void mirage__end_section(Emit *e, const Running *running);
 // codegen_maxima.c
 /// Of an element that a turn does not compute, since the maximum is kept: true, and what it is.
 bool mirage__kept(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
-/// Of elements of the first turn's maximum: what is subtracted from all scores.
+/// Of elements of the maximum that the first iteration takes: what is subtracted from all scores.
 void mirage__add_margin(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *out);
 /// Whether the turn at hand has no use for the value.
 bool mirage__is_unread(const Emit *e, MirageValue value);
-/// The sections of a loop that keeps its first maximum: the first turn apart, where it is not (`ahead`).
-void mirage__keep_sections(Emit *e, bool ahead, Section *sections, uint32_t *count);
+/// Whether the turn at hand seeks the maximum, for which the node computes nothing.
+bool mirage__is_unsought(const Emit *e, const MirageNodeView *node);
+/// Whether a loop that keeps a maximum takes it in turns of its own; else its first iteration, which stands apart, does.
+bool mirage__seeks_maximum(const Emit *e, int32_t loop);
 /// Behind such a loop: where a sum of any thread is beyond the limit, what stands up to `otherwise` is done, and else what stands from there on,
 /// each from the loop's end to the end of the block.
 typedef struct Again {
@@ -377,6 +381,8 @@ void mirage__init_channels(Emit *e);
 /// Before a loop; at the start and the end of an iteration; after the loop.
 void mirage__begin_pipeline(Emit *e, int32_t loop);
 void mirage__turn_pipeline(Emit *e, int32_t loop);
+/// Before the first iteration: its tiles have come, and stay where they are. For loops with two buffers and more.
+void mirage__peek_pipeline(Emit *e, int32_t loop);
 void mirage__end_turn(Emit *e, int32_t loop);
 /// The tiles of iteration `i` again, which were waited for before.
 void mirage__turn_back(Emit *e, int32_t loop, LLVMValueRef i);

@@ -304,6 +304,7 @@ int32_t mirage__meeting_leaf(const BlockMeeting *meeting, MirageValue value);
 
 /// How a loop keeps one of its carries.
 typedef enum {
+  CARRY_NONE,     // not at all
   CARRY_SHARED,   // in a buffer
   CARRY_RESIDENT, // in the cells of its loop's result
   CARRY_MATMUL,   // in the accumulators of the product
@@ -427,6 +428,8 @@ typedef struct BlockMaxima {
   double limit;        // of sums: where all of a thread's are below, no weight overflows
   const bool *tells;   // by carry: it is such a sum
   const uint8_t *kept; // KeptValue by value id
+  const bool *sought;  // by value id: what the loop computes the maximum from, and nothing else of it
+  BlockNarrow sample;  // the columns of the first tile whose maximum it is; none: all
 } BlockMaxima;
 /// Why a loop takes the maximum of every tile, or NULL. For blocks whose places are planned. maxima.c
 const char *mirage__maxima_reason(const Block *block, int32_t loop, BlockMaxima *out);

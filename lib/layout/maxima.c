@@ -5,9 +5,10 @@
 //     now = max(old, top of the tile);  weight = exp(score - now);  sum = sum exp(old - now) + (sum of the tile's weights)
 //
 // What is subtracted cancels in the end, so any other number does as long as no weight overflows: the maximum of the
-// first tile, mostly. With schedule maxima = first the loop keeps that one. Then `now` is `old`, exp(old - now) is 1 and
-// the tile's top is not asked for. Weights are never negative, so those that overflow show in the loop's sums of them;
-// where they do, the block runs the loop again and takes all maxima (lib/codegen/codegen_maxima.c).
+// first tile's first columns, mostly. With schedule maxima = first the loop keeps that one, which is taken before it begins. Then
+// `now` is `old`, exp(old - now) is 1 and the tile's top is not asked for. Weights are never negative, so those that overflow show
+// in the loop's sums of them; where they do, the block looks for the maximum of all tiles, and runs the loop again with that one
+// (lib/codegen/codegen_maxima.c).
 //
 // That what is subtracted cancels is followed from operator to operator, for the references before and behind the tile and
 // for those that blocks agree upon: a value is free of a reference, or has a multiple of it added, or is multiplied by the
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { OLD, NOW, AGREED, MOST_REFERENCES = 4 };
+enum { SAMPLE = 64 }; // columns of the first tile
 
 typedef enum { FREE, SHIFTED, SCALED } Form;
 
@@ -38,7 +40,8 @@ typedef struct Walk {
   Degree *degrees;          // by value id
   uint8_t *kept;            // KeptValue, by value id
   uint8_t *weights;         // by value id: an exponential that no sum tells of yet
-  bool *tells;              // BlockMaxima.tells
+  uint8_t *hidden;          // HiddenColumns, by value id
+  bool *tells, *sought;     // of BlockMaxima
   uint32_t references;
   const MirageAttrs *agreed[MOST_REFERENCES]; // by whom: the axes of the grid over which blocks have one
   bool inside;                                // the loop
@@ -253,15 +256,20 @@ static KeptValue kept_after(const Walk *w, const MirageNodeView *view) {
   }
 }
 
-// The tile's maximum is asked for by nobody where all who do are what they were.
+// The maximum of the tile.
+static MirageValue top_of(const Walk *w) {
+  MirageValue top = resolve(w, w->yield.operands[w->out->carry]);
+  if (kept_of(w, top) != KEPT_MAXIMUM)
+    return top;
+  MirageNodeView now = mirage__block_def(w->block, top); // which is what is carried
+  return resolve(w, now.operands[resolve(w, now.operands[0]).index == w->out->old.index]);
+}
+
+// It is asked for by nobody where all who do are what they were.
 static void find_unread(Walk *w) {
   uint32_t asked = 0;
   MirageNodeView view;
-  MirageValue top = resolve(w, w->yield.operands[w->out->carry]);
-  if (kept_of(w, top) == KEPT_MAXIMUM) { // it is `now` that is carried
-    view = mirage__block_def(w->block, top);
-    top = resolve(w, view.operands[resolve(w, view.operands[0]).index == w->out->old.index]);
-  }
+  MirageValue top = top_of(w);
   for (int32_t s = -1; mirage__block_next(w->block, &s, &view);)
     for (uint32_t i = 0; i < view.num_operands; i++) {
       bool carried = view.op == MIRAGE_OP_YIELD && i == w->out->carry && s == w->block->loops[w->loop].end;
@@ -270,6 +278,55 @@ static void find_unread(Walk *w) {
     }
   if (!asked && mirage__block_op(w->block, top) == MIRAGE_OP_REDUCE_MAX)
     w->kept[top.index] = KEPT_UNREAD;
+}
+
+// What the maximum of a tile is computed from: each value's operands stand before it.
+static void find_sought(Walk *w) {
+  const BlockLoop *l = &w->block->loops[w->loop];
+  MirageNodeView view;
+  w->sought[resolve(w, w->yield.operands[w->out->carry]).index] = true;
+  for (int32_t s = l->end - 1; s >= l->begin; s--) {
+    if (!mirage__block_step(w->block, s, &view) || view.num_results != 1 ||
+        !w->sought[resolve(w, view.first_result).index])
+      continue;
+    for (uint32_t i = 0; i < view.num_operands; i++)
+      w->sought[resolve(w, view.operands[i]).index] = true;
+  }
+}
+
+static int64_t width_of(const Walk *w, MirageValue value) {
+  const MirageType *type = &w->block->types[value.index];
+  return type->rank ? type->shape[type->rank - 1] : 0;
+}
+
+// Whether all columns of the first tile count: a mask hides some of them from some rows, or no product gets shorter.
+static bool needs_all(const Walk *w, int64_t width) {
+  const BlockLoop *l = &w->block->loops[w->loop];
+  bool all = w->block->partition.by_col != 1 || width <= SAMPLE;
+  for (uint32_t i = 0; i < l->num_certain; i++)
+    all |= l->certain[i].step < 0;
+  return all;
+}
+
+// Some columns of the first tile say nearly as much of the tiles to come as all of them.
+static void find_sample(Walk *w) {
+  const BlockLoop *l = &w->block->loops[w->loop];
+  MirageNodeView view = mirage__block_def(w->block, top_of(w));
+  if (view.op != MIRAGE_OP_REDUCE_MAX)
+    return;
+  MirageValue scores = resolve(w, view.operands[0]);
+  int64_t width = width_of(w, scores);
+  bool shorter = false, all = needs_all(w, width);
+  for (int32_t s = l->begin; !all && mirage__block_next(w->block, &s, &view) && s < l->end;) {
+    MirageValue result = view.num_results == 1 ? resolve(w, view.first_result) : (MirageValue){0};
+    if (!w->sought[result.index] || width_of(w, result) != width)
+      continue;
+    w->hidden[result.index] = COLUMNS_UNREAD;
+    shorter |= view.op == MIRAGE_OP_MATMUL && w->block->values[result.index].warpgroup;
+  }
+  w->hidden[scores.index] = COLUMNS_BOTTOM;
+  if (shorter)
+    w->out->sample = (BlockNarrow){.columns = SAMPLE, .width = width, .hidden = w->hidden};
 }
 
 // -------------------------------------------------------------------------------------------------------------- the loop
@@ -378,6 +435,8 @@ static const char *places_reason(const Block *block, int32_t loop) {
   MirageNodeView view = mirage_ugraph_node(block->graph, l->node);
   if (l->direct || l->parent >= 0 || l->range < LEAST_SECTIONS)
     return "the loop streams weights, has few iterations, or stands in another";
+  if (l->stages == 1 && !l->ahead)
+    return "the loop has one buffer for its tiles, and cannot look at the first before it begins";
   if (block->persistent || mirage__team_groups(&block->team) > 1)
     return "blocks take several tiles";
   for (uint32_t i = 0; i < block->num_loads; i++) {
@@ -413,9 +472,12 @@ static bool get_memory(Walk *w) {
   w->kept = mirage_arena_alloc_array(w->block->arena, values, sizeof *w->kept);
   w->weights = mirage_arena_alloc_array(w->block->arena, values, sizeof *w->weights);
   w->tells = mirage_arena_alloc_array(w->block->arena, w->view.num_operands + 1, sizeof *w->tells);
+  w->sought = mirage_arena_alloc_array(w->block->arena, values, sizeof *w->sought);
+  w->hidden = mirage_arena_alloc_array(w->block->arena, values, sizeof *w->hidden);
   w->out->kept = w->kept;
   w->out->tells = w->tells;
-  return w->degrees && w->kept && w->weights && w->tells;
+  w->out->sought = w->sought;
+  return w->degrees && w->kept && w->weights && w->tells && w->sought && w->hidden;
 }
 
 const char *mirage__maxima_reason(const Block *block, int32_t loop, BlockMaxima *out) {
@@ -437,9 +499,12 @@ const char *mirage__maxima_reason(const Block *block, int32_t loop, BlockMaxima 
   w.inside = false;
   if (!reason)
     reason = rest_of_block(&w);
-  if (!reason)
-    find_unread(&w);
-  return reason;
+  if (reason)
+    return reason;
+  find_unread(&w);
+  find_sought(&w);
+  find_sample(&w);
+  return NULL;
 }
 
 bool mirage__keeps_maxima(const Block *block, int32_t loop, BlockMaxima *out) {

@@ -18,16 +18,21 @@
 // VARIANT: graph @candidate_first_maxima(
 // VARIANT: schedule <warps = 8, maxima = first,
 //
-// In the code: the first tile, the loop, a barrier that asks all threads, and the loop with all maxima. A producer comes to the
-// barrier, too.
+// In the code: 64 columns of the first tile; the loop; a barrier that asks all threads; the loop for its maximum alone, and with that.
+// A producer comes to the barrier, too.
 // RUN: sed 's/source = @attention/source = @attention, selected/' %t.first.mlir | mirage-mlir-opt --mirage-layout --mirage-lower -o %t.lowered 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.lowered | FileCheck %s --check-prefix=PTX
 // PTX: .minnctapersm 2
-// PTX-COUNT-24: wgmma.mma_async
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16
+// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n64k16
+// PTX-NOT: wgmma.mma_async
 // PTX: red.or.pred
 // PTX-NOT: red.or.pred
-// PTX-COUNT-12: wgmma.mma_async
-// Lanes exchange the maxima of the first tile, sums and what is stored, once more in the second loop: nobody asks for those of other tiles.
+// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n128k16
+// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n64k16
+// PTX-NOT: wgmma.mma_async
+// Lanes exchange the maxima of that sample, sums and what is stored; in the second run maxima in one loop, sums behind the other.
 // RUN: %python %S/inputs/ptx.py %t.lowered | grep -c 'shfl.sync.bfly' | FileCheck %s --check-prefix=LANES
 // LANES: {{^48$}}
 // RUN: sed 's/source = @attention/source = @attention, selected/; s/64x/128x/g' %t.first.mlir | mirage-mlir-opt --mirage-layout --mirage-lower -o %t.wide 2>/dev/null

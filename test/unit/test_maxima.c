@@ -65,7 +65,7 @@ typedef struct Fixture {
   MirageUGraph *graph;
   MirageArena arena;
   Block block;
-  MirageValue top, now, factor, weight;
+  MirageValue scores, top, now, factor, weight;
 } Fixture;
 
 typedef MirageUGraph G;
@@ -84,7 +84,7 @@ static void fill_loop(Fixture *f, MirageNode custom, MirageNode loop, Form form)
   V q = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 0), &q_map);
   V k = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 1), &k_map);
   V v = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 2), &v_map);
-  V s = op2(g, MIRAGE_OP_MATMUL, q, k), old = mirage_ugraph_argument(g, loop, 0);
+  V s = f->scores = op2(g, MIRAGE_OP_MATMUL, q, k), old = mirage_ugraph_argument(g, loop, 0);
   V top = f->top = reduce_over(g, MIRAGE_OP_REDUCE_MAX, s, 1, 1);
   V now = f->now = form == TURNED ? op2(g, MIRAGE_OP_MAX, top, old) : op2(g, MIRAGE_OP_MAX, old, top);
   V less = form == NO_MAXIMUM  ? s
@@ -220,6 +220,10 @@ static void test_may(void **state) {
     assert_int_equal(maxima.kept[f.now.index], KEPT_MAXIMUM);
     assert_int_equal(maxima.kept[f.factor.index], KEPT_ONE);
     assert_int_equal(maxima.kept[f.weight.index], KEPT_NOT);
+    assert_true(maxima.sought[f.scores.index] && maxima.sought[f.top.index]);
+    assert_int_equal(maxima.sought[f.now.index], form == CARRIES_NOW);
+    assert_false(maxima.sought[f.factor.index] || maxima.sought[f.weight.index]);
+    assert_int_equal(maxima.sample.columns, 0); // of 64 nothing is left out
     double margin = form == IN_BF16 ? 0 : form == HALVED ? 16 * log(2) : 8 * log(2);
     assert_true(fabs(maxima.margin - margin) < 1e-12);
     assert_true(maxima.limit == (form == IN_BF16 ? 0x1p40 : 60000));
@@ -240,6 +244,38 @@ static void test_may_not(void **state) {
     if (!reason)
       fail_msg("form %d may", (int)form);
     print_message("form %d: %s\n", (int)form, reason);
+    end(&f);
+  }
+}
+
+// Of tiles of 128 columns the first 64, where products then get shorter and no mask hides them from some rows.
+static void test_sample(void **state) {
+  (void)state;
+  for (int carries_now = 0; carries_now <= 1; carries_now++) {
+    Fixture f;
+    BlockMaxima maxima;
+    LoopBound certain = {.step = 1};
+    begin(&f, carries_now ? CARRIES_NOW : PLAIN);
+    BlockLoop *loop = &f.block.loops[0];
+    f.block.types[f.scores.index].shape[1] = 128;
+    f.block.partition.by_col = 1;
+    assert_null(mirage__maxima_reason(&f.block, 0, &maxima));
+    assert_int_equal(maxima.sample.columns, 0);
+    f.block.values[f.scores.index].warpgroup = true;
+    loop->certain = &certain;
+    loop->num_certain = 1;
+    assert_null(mirage__maxima_reason(&f.block, 0, &maxima));
+    assert_int_equal(maxima.sample.columns, 64);
+    assert_int_equal(maxima.sample.width, 128);
+    assert_int_equal(maxima.sample.hidden[f.scores.index], COLUMNS_BOTTOM);
+    assert_int_equal(maxima.sample.hidden[f.weight.index], COLUMNS_SHOWN);
+    certain.step = -1; // a mask hides the first columns
+    assert_null(mirage__maxima_reason(&f.block, 0, &maxima));
+    assert_int_equal(maxima.sample.columns, 0);
+    loop->num_certain = 0;
+    f.block.partition.by_col = 2;
+    assert_null(mirage__maxima_reason(&f.block, 0, &maxima));
+    assert_int_equal(maxima.sample.columns, 0);
     end(&f);
   }
 }
@@ -265,6 +301,12 @@ static void test_places(void **state) {
   block->loops[0].parent = 0;
   assert_non_null(mirage__maxima_reason(block, 0, &maxima));
   block->loops[0].parent = -1;
+  block->loops[0].stages = 1; // the first tile is looked at where it waits for the first iteration,
+  assert_non_null(mirage__maxima_reason(block, 0, &maxima));
+  block->loops[0].ahead = true; // or in it
+  assert_null(mirage__maxima_reason(block, 0, &maxima));
+  block->loops[0].ahead = false;
+  block->loops[0].stages = 0;
   block->loads[block->num_loads++] = (BlockLoad){.loop = 0, .multicast = true};
   assert_non_null(mirage__maxima_reason(block, 0, &maxima));
   block->loads[0].loop = -1; // shared by blocks, before the loop
@@ -274,7 +316,7 @@ static void test_places(void **state) {
 
 // ------------------------------------------------------------------------------------------------------- on the emulator
 
-enum { QUERIES = 64, WIDTH = 64, MANY = 256, MOST = MANY * WIDTH };
+enum { QUERIES = 64, WIDTH = 64, MANY = 512, MOST = MANY * WIDTH }; // keys in tiles of 128
 
 typedef struct Run {
   uint16_t bits[3][MOST], output[QUERIES * WIDTH];
@@ -350,13 +392,13 @@ static void test_runs_again_where_it_must(void **state) {
   mirage_ugraph_destroy(graph);
 }
 
-// Queries are 1/8 in all 64 dimensions, keys 0 but for one of the last tile, whose score is `gap`: how far it may lie above the first
-// tile's. 8 ln 2 are added to the first maximum, and sums stay below 60000: ln 60000 + 8 ln 2 = 16.5.
-static void draw_gap(Run *run, const MirageUGraph *graph, double gap) {
+// Queries are 1/8 in all 64 dimensions, keys 0 but for one, whose score is `gap`: how far it may lie above the maximum that is
+// kept. 8 ln 2 are added to the first maximum, and sums stay below 60000: ln 60000 + 8 ln 2 = 16.5.
+static void draw_gap(Run *run, const MirageUGraph *graph, int key, double gap) {
   draw(run, graph, MILD);
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < (i ? WIDTH * MANY : QUERIES * WIDTH); j++) {
-      run->values[i][j] = i == 0 ? 0.125 : j % MANY == MANY - 7 ? gap / 8 : 0;
+      run->values[i][j] = i == 0 ? 0.125 : j % MANY == key ? gap / 8 : 0;
       run->bits[i][j] = mirage_f16_from_double(run->values[i][j]);
     }
   const void *inputs[] = {run->values[0], run->values[1], run->values[2]};
@@ -364,18 +406,21 @@ static void draw_gap(Run *run, const MirageUGraph *graph, double gap) {
   assert_int_equal(mirage_eval(graph, mirage_domain_f64(), inputs, outputs, NULL, &DIAG), MIRAGE_OK);
 }
 
+// Keys of the sample, the first 64, make the maximum; others of the first tile are as those of the last.
 static void test_room_above_the_first(void **state) {
   (void)state;
   static Run run;
   static const double GAPS[] = {-20, 10, 16, 17, 40};
+  static const int KEYS_AT[] = {5, 63, 64, 100, MANY - 7};
   MirageUGraph *graph = kernel();
-  for (size_t i = 0; i < sizeof GAPS / sizeof *GAPS; i++) {
-    MirageFault once = {.kind = MIRAGE_FAULT_SKIP_AGAIN};
-    draw_gap(&run, graph, GAPS[i]);
-    assert_true(error_of(&run, graph, NULL) < 1e-3);
-    if ((error_of(&run, graph, &once) < 1e-3) != (GAPS[i] < 16.5))
-      fail_msg("a score %g above the first tile's", GAPS[i]);
-  }
+  for (size_t k = 0; k < sizeof KEYS_AT / sizeof *KEYS_AT; k++)
+    for (size_t i = 0; i < sizeof GAPS / sizeof *GAPS; i++) {
+      MirageFault once = {.kind = MIRAGE_FAULT_SKIP_AGAIN};
+      draw_gap(&run, graph, KEYS_AT[k], GAPS[i]);
+      assert_true(error_of(&run, graph, NULL) < 1e-3);
+      if ((error_of(&run, graph, &once) < 1e-3) != (GAPS[i] < 16.5 || KEYS_AT[k] < 64))
+        fail_msg("a score of key %d %g above the first", KEYS_AT[k], GAPS[i]);
+    }
   mirage_ugraph_destroy(graph);
 }
 
@@ -395,6 +440,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_may),
       cmocka_unit_test(test_may_not),
+      cmocka_unit_test(test_sample),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_runs_again_where_it_must),
       cmocka_unit_test(test_room_above_the_first),
