@@ -331,6 +331,7 @@ static bool next_answer(const char **output, MirageMeasurement *measurement) {
   measurement->own_wrong = measurement->ok && json_is_true(json_object_get(answer, "own_wrong"));
   measurement->own_error = get_number(answer, "own_error");
   measurement->sampled = json_is_true(json_object_get(answer, "sampled"));
+  measurement->spilled_bytes = json_integer_value(json_object_get(answer, "spilled_bytes"));
   if (!measurement->ok)
     snprintf(measurement->reason, sizeof measurement->reason, "%s", *reason ? reason : "no time came out");
   json_decref(answer);

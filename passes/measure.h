@@ -15,10 +15,11 @@ typedef struct MirageMeasurement {
   bool ok;      // ran, computes what the own lowering computes, and the same each time
   bool own_ran; // in its process
   double us, spread, own_us, own_spread;
-  double error;     // relative, against the own lowering; where that is wrong, against float64
-  bool own_wrong;   // it differs from the candidate, which float64 says is right: the own lowering overflows, say
-  double own_error; // then: against float64
-  bool sampled;     // then: part of the outputs was looked at
+  double error;          // relative, against the own lowering; where that is wrong, against float64
+  bool own_wrong;        // it differs from the candidate, which float64 says is right: the own lowering overflows, say
+  double own_error;      // then: against float64
+  bool sampled;          // then: part of the outputs was looked at
+  int64_t spilled_bytes; // of a thread, in the kernel with most (mirage_program_spilled_bytes)
   uint64_t code, own_code; // mirage_code_hash of what ran
   char reason[400];        // where not ok
 } MirageMeasurement;

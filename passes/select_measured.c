@@ -4,6 +4,8 @@
 // Order:    the database; else the GPU, whose answer goes there; else nobody knows, and the cost model decides.
 // Margin:   a candidate must be faster than the program's own lowering by 1 %, beside which it was timed: less is
 //           noise, and the own lowering needs no proof.
+// Spills:   registers that the driver's compiler keeps in memory are a kernel's luck with that compiler, and a few bytes cost less
+//           than two times can be told apart by: what spills must be faster by 3 % than what does not.
 // A record holds for the code that was measured: where this build compiles the choice or the own lowering to something
 // else, it is passed over, with a remark.
 // A graph from the database that is not among the candidates is proven here, as mirage-verify would, and held to the
@@ -21,6 +23,7 @@
 
 static const double margin = 0.99;
 static const double nearly = 1.03;     // of the fastest's time: other schedules may change places with it
+static const double spilling = 1.03;   // what a time counts for of kernels that spill
 static const double verify_work = 2e6; // mirage-verify's max-work
 
 // ----------------------------------------------------------------------------------------------------------------
@@ -197,6 +200,10 @@ static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *re
 
 static double ratio_of(const MirageMeasurement *one) { return one->us / one->own_us; }
 
+static bool is_faster(const MirageMeasurement *one, const MirageMeasurement *other) {
+  return ratio_of(one) * (one->spilled_bytes ? spilling : 1) < ratio_of(other) * (other->spilled_bytes ? spilling : 1);
+}
+
 /// The proven candidates to measure, in the arena, with room for other schedules behind them.
 static MirageStatus pick(const Selector *selector, uint32_t *out_num, MirageMeasurement **out) {
   MirageArena *arena = &selector->graphs->arena;
@@ -220,8 +227,7 @@ static MirageMeasurement *fastest_of(uint32_t num, MirageMeasurement *measuremen
   MirageMeasurement *fastest = NULL;
   for (uint32_t i = 0; i < num; i++) {
     MirageMeasurement *one = &measurements[i];
-    if (one->ok && mirage__is_proven(one->entry) && ratio_of(one) < most &&
-        (!fastest || ratio_of(one) < ratio_of(fastest)))
+    if (one->ok && mirage__is_proven(one->entry) && ratio_of(one) < most && (!fastest || is_faster(one, fastest)))
       fastest = one;
   }
   return fastest;
@@ -247,18 +253,20 @@ static void report_each(const Selector *selector, uint32_t num, const MirageMeas
   for (uint32_t i = 0; i < num; i++) {
     const MirageMeasurement *one = &measurements[i];
     const void *loc = mirage__graph_loc(one->entry);
-    char beside[160] = "";
+    char beside[160] = "", spills[80] = "";
     if (one->own_wrong)
       snprintf(beside, sizeof beside,
                " against float64%s, the own lowering's %.1e: it is wrong, and is not compared with",
                one->sampled ? ", of a sample" : "", finite_or_infinite(one->own_error));
+    if (one->spilled_bytes)
+      snprintf(spills, sizeof spills, "; a thread spills %lld bytes", (long long)one->spilled_bytes);
     if (one->ok)
       mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                        "@%s: %.2f us measured (spread %.1f %%), %.2f us predicted; beside it the own lowering of @%s "
-                       "%.2f us; error %.1e%s",
+                       "%.2f us; error %.1e%s%s",
                        one->entry->name, one->us, 100 * one->spread,
                        mirage_ugraph_get_meta(one->entry->graph)->cost.time_us, selector->program->name, one->own_us,
-                       one->error, beside);
+                       one->error, beside, spills);
     else
       mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, loc, "@%s: not measured: %s", one->entry->name, one->reason);
   }

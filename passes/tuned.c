@@ -126,6 +126,8 @@ static json_t *json_of(const MirageMeasurement *one, const char *hash) {
     json_object_set_new(object, "error", isfinite(one->error) ? json_real(one->error) : json_null());
     if (one->own_wrong)
       json_object_set_new(object, "own_error", isfinite(one->own_error) ? json_real(one->own_error) : json_null());
+    if (one->spilled_bytes)
+      json_object_set_new(object, "spilled_bytes", json_integer(one->spilled_bytes));
   } else if (object) {
     json_object_set_new(object, "reason", json_string(one->reason));
   }

@@ -75,6 +75,11 @@ static const char *text_of(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
+static void print_spills(const json_t *one) {
+  if (json_object_get(one, "spilled_bytes"))
+    printf("  %.0f bytes spilled", number_of(one, "spilled_bytes"));
+}
+
 static void print_measured(const json_t *measured) {
   size_t i;
   const json_t *one;
@@ -83,12 +88,14 @@ static void print_measured(const json_t *measured) {
     printf("  %-32s %10.2f ", *text_of(one, "name") ? text_of(one, "name") : "(own lowering)",
            number_of(one, "predicted_us"));
     if (!*text_of(one, "name"))
-      printf("%10.2f %6.1f %%\n", number_of(one, "us"), 100 * number_of(one, "spread"));
+      printf("%10.2f %6.1f %%", number_of(one, "us"), 100 * number_of(one, "spread"));
     else if (json_is_true(json_object_get(one, "ok")))
-      printf("%10.2f %6.1f %% %10.2f  %.1e\n", number_of(one, "us"), 100 * number_of(one, "spread"),
+      printf("%10.2f %6.1f %% %10.2f  %.1e", number_of(one, "us"), 100 * number_of(one, "spread"),
              number_of(one, "own_us"), number_of(one, "error"));
     else
-      printf("%s\n", text_of(one, "reason"));
+      printf("%s", text_of(one, "reason"));
+    print_spills(one);
+    putchar('\n');
   }
 }
 

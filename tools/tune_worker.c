@@ -61,6 +61,7 @@ typedef struct Worker {
   // Of one candidate:
   MirageTiming timings[NUM_SIDES];
   bool own_ran;
+  size_t spilled_bytes;
   double error; // the largest of the outputs
   TuneVerdict verdict;
   char reason[512];
@@ -91,10 +92,10 @@ static json_t *number(double value) { return isfinite(value) ? json_real(value) 
 
 static void reply(bool ok) {
   const MirageTiming *own = &worker.timings[OWN], *candidate = &worker.timings[CANDIDATE];
-  json_t *root =
-      json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:s}", "ok", ok, "own_ran", worker.own_ran, "us",
-                number(candidate->cold_us), "spread", number(candidate->cold_spread), "own_us", number(own->cold_us),
-                "own_spread", number(own->cold_spread), "error", number(worker.error), "reason", worker.reason);
+  json_t *root = json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ok", ok, "own_ran", worker.own_ran, "us",
+                           number(candidate->cold_us), "spread", number(candidate->cold_spread), "own_us",
+                           number(own->cold_us), "own_spread", number(own->cold_spread), "error", number(worker.error),
+                           "spilled_bytes", (json_int_t)worker.spilled_bytes, "reason", worker.reason);
   if (root && worker.verdict.judged) {
     json_object_set_new(root, "own_wrong", json_boolean(ok));
     json_object_set_new(root, "own_error", number(worker.verdict.own_error));
@@ -392,7 +393,9 @@ static MirageStatus read_candidate(const char *path) {
   MIRAGE_TRY(read_module(path, &module, &program, &worker.sides[CANDIDATE].graph));
   mlirModuleDestroy(module);
   MIRAGE_TRY(read_text(path, &worker.sides[CANDIDATE].ptx));
-  return load(&worker.sides[CANDIDATE]);
+  MIRAGE_TRY(load(&worker.sides[CANDIDATE]));
+  worker.spilled_bytes = mirage_program_spilled_bytes(worker.sides[CANDIDATE].program);
+  return MIRAGE_OK;
 }
 
 static void forget_candidate(void) {
@@ -404,6 +407,7 @@ static void forget_candidate(void) {
   *side = (Side){0};
   memset(worker.timings, 0, sizeof worker.timings);
   worker.own_ran = false;
+  worker.spilled_bytes = 0;
   worker.error = 0;
   worker.verdict = (TuneVerdict){0};
   worker.reason[0] = '\0';

@@ -109,6 +109,8 @@ void mirage_program_destroy(MirageProgram *program);
 /// Bytes of device memory, aligned to 256, that one launch at a time needs for intermediates and the kernels' workspace;
 /// 0 when it needs none.
 size_t mirage_program_workspace_bytes(const MirageProgram *program);
+/// Bytes that a thread has in local memory, in the kernel with most: registers that the driver's compiler spilled.
+size_t mirage_program_spilled_bytes(const MirageProgram *program);
 /// Allocates and clears this program's own workspace for launches on `stream`, which stays until it is forgotten or the
 /// program destroyed. Launches do it when it was not done before, also while the stream is captured.
 /// Errors: NO_MEMORY; BAD_ARGUMENT for the per-thread default stream, which is another stream in every thread.

@@ -14,7 +14,7 @@
 typedef struct Kernel {
   char *name;
   CuFunction function;
-  int max_threads, static_shared_bytes;
+  int max_threads, static_shared_bytes, local_bytes;
   int dynamic_shared_limit; // raised so far; the driver's default is 48 KiB less the static part
   uint32_t num_parameters;  // UINT32_MAX where the driver cannot say
 } Kernel;
@@ -207,6 +207,8 @@ static MirageStatus describe_kernel(MirageModule *module, Kernel *kernel, const 
   CuResult result = cuda->function_get(&kernel->max_threads, CU_FUNCTION_MAX_THREADS, kernel->function);
   if (result == CU_SUCCESS)
     result = cuda->function_get(&kernel->static_shared_bytes, CU_FUNCTION_STATIC_SHARED_BYTES, kernel->function);
+  if (result == CU_SUCCESS)
+    result = cuda->function_get(&kernel->local_bytes, CU_FUNCTION_LOCAL_BYTES, kernel->function);
   MIRAGE_TRY(mirage__cuda_check(diag, result, "launch: cannot read the limits of kernel %s", kernel->name));
   kernel->dynamic_shared_limit = DEFAULT_SHARED_BYTES - kernel->static_shared_bytes;
   kernel->num_parameters = count_parameters(cuda, kernel->function);
@@ -340,7 +342,8 @@ static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunc
                                          const MirageDeviceInfo *device, const int64_t *cluster) {
   MirageLaunchReady ready = {.function = kernel->function,
                              .threads = (unsigned)config->threads,
-                             .shared_bytes = (unsigned)config->shared_bytes};
+                             .shared_bytes = (unsigned)config->shared_bytes,
+                             .local_bytes = (unsigned)kernel->local_bytes};
   for (int i = 0; i < 3; i++)
     ready.grid[i] = (unsigned)config->grid[i];
   if (blocks_of(cluster) > 1) {

@@ -103,3 +103,10 @@ void mirage_program_destroy(MirageProgram *program) {
 }
 
 size_t mirage_program_workspace_bytes(const MirageProgram *program) { return program->workspace_bytes; }
+
+size_t mirage_program_spilled_bytes(const MirageProgram *program) {
+  size_t most = 0;
+  for (uint32_t i = 0; i < program->num_kernels; i++)
+    most = program->kernels[i].ready.local_bytes > most ? program->kernels[i].ready.local_bytes : most;
+  return most;
+}

@@ -42,6 +42,7 @@ enum { MIRAGE_MAX_KERNEL_POINTERS = 512 }; // 4096 bytes of parameters, what eve
 typedef struct MirageLaunchReady {
   CuFunction function;
   unsigned grid[3], threads, shared_bytes;
+  unsigned local_bytes; // of a thread, in memory: what the driver's compiler found no register for
   CuLaunchAttribute attributes[2];
   unsigned num_attributes;
 } MirageLaunchReady;

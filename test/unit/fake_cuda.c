@@ -83,11 +83,12 @@ static _Thread_local int depth;
 // For a tool, which cannot set the state: FAKE_CUDA_HANGING and FAKE_CUDA_FAILING name a kernel (a failing one comes to
 // CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor, and with
 // FAKE_CUDA_ZEROS every launch fills it with them. Of the kernels that these name, FAKE_CUDA_WRONG fills it with other
-// numbers, FAKE_CUDA_NAN with NaN, FAKE_CUDA_CRASHING brings the process down, and FAKE_CUDA_QUICK takes half of the time.
+// numbers, FAKE_CUDA_NAN with NaN, FAKE_CUDA_CRASHING brings the process down, FAKE_CUDA_QUICK takes half of the time, and of
+// FAKE_CUDA_SPILLING each thread spills 16 bytes.
 // FAKE_CUDA_SPOILING is right itself, and behind it in the process all others but the own lowering's fill with other numbers.
 static unsigned zero_at;
 static bool zeros;
-static const char *wrong, *not_a_number, *crashing, *quick, *spoiling;
+static const char *wrong, *not_a_number, *crashing, *quick, *spilling, *spoiling;
 static bool spoilt;
 
 __attribute__((constructor)) static void read_environment(void) {
@@ -101,6 +102,7 @@ __attribute__((constructor)) static void read_environment(void) {
   not_a_number = getenv("FAKE_CUDA_NAN");
   crashing = getenv("FAKE_CUDA_CRASHING");
   quick = getenv("FAKE_CUDA_QUICK");
+  spilling = getenv("FAKE_CUDA_SPILLING");
   spoiling = getenv("FAKE_CUDA_SPOILING");
 }
 
@@ -559,7 +561,10 @@ CuResult cuModuleGetFunction(CuFunction *function, CuModule module, const char *
 
 CuResult cuFuncGetAttribute(int *value, int attribute, CuFunction function) {
   ENTER_CONTEXT();
-  *value = attribute == CU_FUNCTION_MAX_THREADS ? state.max_threads : 0;
+  bool spills = spilling && strcmp(spilling, function->name) == 0;
+  *value = attribute == CU_FUNCTION_MAX_THREADS             ? state.max_threads
+           : attribute == CU_FUNCTION_LOCAL_BYTES && spills ? 16
+                                                            : 0;
   return CU_SUCCESS;
 }
 
