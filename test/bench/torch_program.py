@@ -21,7 +21,7 @@ BINARY = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div
 REDUCE = {"reduce_sum": lambda x, d: x.sum(d, keepdim=True), "reduce_max": lambda x, d: x.amax(d, keepdim=True),
           "reduce_mean": lambda x, d: x.mean(d, keepdim=True)}
 TENSOR = re.compile(r"tensor<((?:\d+x)*)(f16|bf16|f32)>")
-GRAPH = re.compile(r"mirage_kernel\.graph @(\w+)\((.*?)\)\s*->[^{]*?(?:attributes \{(.*?)\}\s*)?\{\n(.*)\n\s*return ([^:]*):", re.S)
+GRAPH = re.compile(r"mirage_kernel\.graph @(\w+)\((.*?)\)\s*->[^{]*?(?:attributes \{(.*?)\}\s*)?\{\n(.*?)\n\s*return ([^:]*):", re.S)
 STEP = re.compile(r"%(\w+) = (\w+)\s*([^{:]*?)\s*(?:\{(.*?)\})?\s*:\s*(.*)")
 
 
