@@ -126,11 +126,13 @@ void mirage_program_forget(MirageProgram *program, void *stream);
 /// Pointers: inputs and outputs are device addresses, aligned to 16, in the graph's order. Only they may differ from one
 ///           launch to the next in a way that costs time (a new tensor map where the kernel has some).
 /// Capture:  may be called while the stream is being captured in a CUDA graph; what it allocates for a stream that is new to
-///           it is no part of the graph. Replays use the workspace of that stream, and must not overlap
-///           other launches in it.
+///           it is no part of the graph. Replays use the program's code and its workspace for that stream: the program must
+///           outlive the graph, and replays must not overlap other launches on the stream.
 /// Errors:   BAD_ARGUMENT naming the tensor; DRIVER naming the kernel. Errors of kernels themselves show at a later wait.
 MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                    void *stream, const MirageDiag *diag);
+/// Whether launches on the stream become part of a CUDA graph at present. False where the driver does not say.
+bool mirage_program_is_captured(const MirageProgram *program, void *stream);
 /// The same in a workspace of the caller's: all zero before its first launch, and used by one launch at a time.
 MirageStatus mirage_program_launch_in(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                       uint64_t workspace, void *stream, const MirageDiag *diag);

@@ -145,6 +145,7 @@ enum {
 // NULL where the driver does not have it: cuFuncGetParamInfo came with CUDA 12.4, and tensor maps do without a reason
 // to refuse a device that has none.
 #define MIRAGE_CUDA_OPTIONAL_FUNCTIONS(F)                                                                              \
+  F(stream_is_capturing, cuStreamIsCapturing, (CuStream stream, int *status))                                          \
   F(function_parameter, cuFuncGetParamInfo, (CuFunction function, size_t index, size_t *offset, size_t *bytes))        \
   F(tensor_map_encode, cuTensorMapEncodeTiled,                                                                         \
     (CuTensorMap * map, int dtype, uint32_t rank, void *address, const uint64_t *extents, const uint64_t *strides,     \

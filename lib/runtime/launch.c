@@ -124,6 +124,13 @@ MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *input
   return launch(program, lane, inputs, outputs, NULL, to, false, diag);
 }
 
+bool mirage_program_is_captured(const MirageProgram *program, void *stream) {
+  const MirageCuda *cuda = &program->device->cuda;
+  int status = 0; // none
+  return cuda->stream_is_capturing && cuda->stream_is_capturing(own_unless(program, stream), &status) == CU_SUCCESS &&
+         status != 0;
+}
+
 MirageStatus mirage_program_launch_in(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                       uint64_t workspace, void *stream, const MirageDiag *diag) {
   MirageLane *lane;

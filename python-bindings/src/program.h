@@ -36,6 +36,7 @@ typedef struct Program {
       *maker; // of results (program_call.c), for tensors of `maker_type` on this kind of device; None: there is none
   PyTypeObject *maker_type;
   int32_t maker_device;
+  bool captured;        // a CUDA graph holds its kernels, and nobody says when that goes: it stays
   pthread_mutex_t lock; // of loading
   OnDevice devices[MAX_DEVICES];
 } Program;

@@ -228,12 +228,21 @@ void program_addresses(uint32_t count, const Tensor tensors[], uint64_t out[]) {
     out[i] = (uint64_t)(uintptr_t)tensors[i].data;
 }
 
+// Code that a CUDA graph launches must not be unloaded: replays would take the process down.
+static void stay_if_captured(Program *self, const MirageProgram *program, void *stream) {
+  if (self->captured || !mirage_program_is_captured(program, stream))
+    return;
+  self->captured = true;
+  Py_INCREF((PyObject *)self);
+}
+
 static MirageStatus launch(Program *self, const Call *call, const MirageDiag *diag) {
   MirageProgram *program = NULL;
   uint64_t inputs[MAX_TENSORS], outputs[MAX_TENSORS];
   MIRAGE_TRY(program_get(self, call->inputs[0].device_id, diag, &program));
   program_addresses(self->num_inputs, call->inputs, inputs);
   program_addresses(self->num_outputs, call->outputs, outputs);
+  stay_if_captured(self, program, call->stream);
   return mirage_program_launch(program, inputs, outputs, call->stream, diag);
 }
 

@@ -112,6 +112,23 @@ def a_call_is_captured_in_a_cuda_graph_also_where_kernels_share_a_workspace():
             assert bool(expected.isfinite().all()), graph
 
 
+@check
+def a_cuda_graph_outlives_what_it_has_captured():
+    g = rmsnorm_linear(16, 1024, 1024)
+    best = mi.superoptimize(g, measure="no", progress=False)
+    args = tensors(g)
+    expected, captured = best(*args), torch.cuda.CUDAGraph()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(captured):
+        y = best(*args)
+    del best
+    gc.collect()
+    y.zero_()
+    captured.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(y, expected)
+
+
 def programs_of_rows():
     """Programs whose output can be their first input, with reasons to start early: weights in columns of parts of lines, side blocks, two
     kernels, blocks that meet, a row a block."""

@@ -262,7 +262,7 @@ def test_jax(f):
 # ---------------------------------------------------------------------------------------------------------- on a "GPU"
 
 PRETEND = """
-import sys
+import ctypes, os, sys
 sys.path.insert(0, sys.argv[1])
 import call, torch
 library = call.pretend()
@@ -281,6 +281,16 @@ try:
     best(x.mT, w)
 except ValueError as error:
     print(error)
+
+# What a CUDA graph has captured stays loaded: replays come when they come.
+cuda, context, program = ctypes.CDLL(os.environ["MIRAGE_CUDA_LIBRARY"]), ctypes.c_void_p(), best[0]._callable()
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), cuda.cuCtxPushCurrent_v2(context)
+held = sys.getrefcount(program)
+best[0](x, w, stream=16)
+assert sys.getrefcount(program) == held
+assert cuda.cuStreamBeginCapture_v2(ctypes.c_void_p(16), 1) == 0
+best[0](x, w, stream=16), best[0](x, w, stream=16)
+assert sys.getrefcount(program) == held + 1
 """
 
 

@@ -696,6 +696,11 @@ CuResult cuStreamBeginCapture_v2(CuStream stream, int mode) {
   return CU_SUCCESS;
 }
 
+CuResult cuStreamIsCapturing(CuStream stream, int *status) {
+  *status = capturing && stream == captured_stream;
+  return CU_SUCCESS;
+}
+
 CuResult cuStreamEndCapture(CuStream stream, CuGraph *graph) {
   *graph = capturing;
   capturing = NULL;

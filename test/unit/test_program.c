@@ -355,12 +355,16 @@ static void test_capture(void **unused) {
     CuGraph graph = NULL;
     CuGraphExec exec = NULL;
     unsigned launches = fake->num_launches, allocations = fake->num_live_allocations;
+    assert_false(mirage_program_is_captured(chain.program, stream));
     assert_int_equal(cuda->capture_begin(stream, CU_CAPTURE_THREAD_LOCAL), CU_SUCCESS);
+    assert_true(mirage_program_is_captured(chain.program, stream));
+    assert_false(mirage_program_is_captured(chain.program, NULL)); // the device's own stream
     assert_int_equal(mirage_program_launch(chain.program, chain.inputs, chain.outputs, stream, NULL), MIRAGE_OK);
     assert_int_equal(mirage_program_prepare(chain.program, stream, NULL), MIRAGE_OK); // there already
     assert_int_equal(fake->num_live_allocations, allocations + (round == 0));
     assert_int_not_equal(cuda->memory_alloc(&pointer, 16), CU_SUCCESS); // the mode is the old one
     assert_int_equal(cuda->capture_end(stream, &graph), CU_SUCCESS);
+    assert_false(mirage_program_is_captured(chain.program, stream));
     assert_int_equal(fake->num_launches, launches);
     assert_int_equal(cuda->graph_instantiate(&exec, graph, 0), CU_SUCCESS);
     assert_int_equal(cuda->graph_launch(exec, stream), CU_SUCCESS);
