@@ -98,6 +98,8 @@ def apply(op, x, attributes, types, constant):
     dim = int(attributes.get("dim", -1))
     if op in UNARY:
         return UNARY[op](x[0])
+    if op in ("max", "min"):  # of a constant, which PyTorch's want as a tensor
+        return BINARY[op](*(torch.as_tensor(operand, dtype=x[0].dtype, device=x[0].device) for operand in x))
     if op in BINARY:
         return BINARY[op](*x)
     if op in REDUCE:
