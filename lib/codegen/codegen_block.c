@@ -373,6 +373,7 @@ static void take_all_maxima(Emit *e, MirageNode node, Carry *carries) {
   mirage__end_pipeline(e, loop);
   mirage__barrier(e);
   e->loops[loop].before = mirage__add(e, e->loops[loop].before, mirage__turns(e, loop));
+  mirage__place_again(e);
 }
 
 static void emit_loop(Emit *e, MirageNode node) {

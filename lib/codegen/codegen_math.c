@@ -101,11 +101,11 @@ static LLVMValueRef tanh_of_polynomials(Emit *e, LLVMValueRef x) {
   return mul(e, mul(e, x, polynomial(e, x2, UPPER, 4)), GPU(&e->gpu, RCP, polynomial(e, x2, LOWER, 4)));
 }
 
-// Beside a tile in registers ptxas keeps in memory what polynomials of many elements side by side have no room for.
+// Where a block keeps tiles in registers, ptxas keeps in memory what polynomials of many elements side by side have no room for.
 static LLVMValueRef hyperbolic_tangent(Emit *e, LLVMValueRef x) {
   if (stores_bf16_alone(e))
     return GPU(&e->gpu, TANH_FAST, x);
-  return e->cell ? tanh_of_exponential(e, x) : tanh_of_polynomials(e, x);
+  return e->block.partition.by_row ? tanh_of_exponential(e, x) : tanh_of_polynomials(e, x);
 }
 
 // 1 - erf(|x|) by Abramowitz & Stegun 7.1.26, absolute error 1.5e-7.

@@ -66,6 +66,12 @@ static LLVMValueRef is_any(Emit *e, LLVMValueRef value) {
   return GPU(&e->gpu, BARRIER_ANY, gpu_i32(&e->gpu, ANY_BARRIER), gpu_i32(&e->gpu, e->block_threads), value);
 }
 
+void mirage__place_again(Emit *e) {
+  e->thread = GPU(&e->gpu, UNKNOWN, e->thread);
+  e->lane = mirage__mod(e, e->thread, 32);
+  e->warp = mirage__uniform(e, mirage__div(e, e->thread, 32));
+}
+
 Again mirage__begin_again(Emit *e, MirageNode loop, const BlockMaxima *maxima) {
   Again again = {.loop = mirage__block_find_loop(&e->block, loop),
                  .done = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "done"),
@@ -83,10 +89,7 @@ Again mirage__begin_again(Emit *e, MirageNode loop, const BlockMaxima *maxima) {
     *again.before = *e;
   LLVMPositionBuilderAtEnd(e->gpu.builder, twice);
   e->loops[again.loop].before = mirage__turns(e, again.loop);
-  // Or they, and what is computed from them, would be kept in registers all through the first run.
-  e->thread = GPU(&e->gpu, UNKNOWN, e->thread);
-  e->lane = mirage__mod(e, e->thread, 32);
-  e->warp = mirage__uniform(e, mirage__div(e, e->thread, 32));
+  mirage__place_again(e);
   return again;
 }
 

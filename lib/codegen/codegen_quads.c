@@ -26,7 +26,7 @@ enum {
   QUADS_FIRST = 12, // and while accumulators begin, whose registers are free
   OTHERS = 32,      // registers for addresses, and for what the quad at hand is computed with
   TIGHT = 64,       // registers beside a tile, with which its groups are written
-  APART = 6         // so many at a time
+  APART = 4         // so many at a time
 };
 
 typedef struct WriteJob {

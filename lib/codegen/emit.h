@@ -362,6 +362,9 @@ bool mirage__is_unread(const Emit *e, MirageValue value);
 bool mirage__is_unsought(const Emit *e, const MirageNodeView *node);
 /// Whether a loop that keeps a maximum takes it in turns of its own; else its first iteration, which stands apart, does.
 bool mirage__seeks_maximum(const Emit *e, int32_t loop);
+/// Between two runs of such a loop: works out anew where the thread is. That, and what is computed from it, would else be kept in
+/// registers all through the first of them.
+void mirage__place_again(Emit *e);
 /// Behind such a loop: where a sum of any thread is beyond the limit, what stands up to `otherwise` is done, and else what stands from there on,
 /// each from the loop's end to the end of the block.
 typedef struct Again {

@@ -1,9 +1,9 @@
-// A tile of 192 accumulators leaves a thread of 232 registers hardly any to compute what it stores: six groups of eight elements at a time,
+// A tile of 192 accumulators leaves a thread of 232 registers hardly any to compute what it stores: four groups of eight elements at a time,
 // behind each of which the block of code ends. Of 160 all 20 groups are one piece.
 //
 // RUN: sed -n '/^mirage_kernel.graph @tight/,/^}/p' %s | mirage-mlir-opt --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.tight.mlir 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.tight.mlir | grep -c '@!never bra on' | FileCheck %s --check-prefix=TIGHT
-// TIGHT: {{^8$}}
+// TIGHT: {{^12$}}
 // RUN: sed -n '/^mirage_kernel.graph @roomy/,/^}/p' %s | mirage-mlir-opt --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.roomy.mlir 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.roomy.mlir | FileCheck %s --check-prefix=ROOMY
 // ROOMY-NOT: never
