@@ -26,7 +26,8 @@ enum {
   QUADS_FIRST = 12, // and while accumulators begin, whose registers are free
   OTHERS = 32,      // registers for addresses, and for what the quad at hand is computed with
   TIGHT = 64,       // registers beside a tile, with which its groups are written
-  APART = 4         // so many at a time
+  APART = 6,        // so many at a time,
+  APART_IN_TURN = 4 // where another warpgroup multiplies meanwhile
 };
 
 typedef struct WriteJob {
@@ -37,7 +38,7 @@ typedef struct WriteJob {
   GlobalStore store;
   void *user;
   int32_t columns;          // units of a row
-  bool tight;               // groups are written some at a time:
+  int32_t apart;            // groups that are written at a time; 0: all
   int32_t written;          // of them so far
   LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
 } WriteJob;
@@ -126,7 +127,7 @@ static void write_quad(Emit *e, const TileCell *cell, void *user) {
   memcpy(index, cell->index, sizeof index);
   index[last] = own_columns(e, index[last], unit, group.size);
   write_at(e, job, cell->mine, index, vector);
-  if (job->tight && ++job->written % APART == 0)
+  if (job->apart && ++job->written % job->apart == 0)
     GPU0(&e->gpu, KEEP_ORDER);
 }
 
@@ -258,6 +259,12 @@ static int32_t registers_beside(const Emit *e, const MirageType *tile) {
   return mirage__team_registers(&e->block.team) - mirage__partition_cells(&e->block.partition, tile);
 }
 
+static int32_t groups_at_a_time(const Emit *e, const MirageType *tile) {
+  if (registers_beside(e, tile) >= TIGHT)
+    return 0;
+  return mirage__team_groups(&e->block.team) > 1 ? APART_IN_TURN : APART;
+}
+
 // Groups whose reads, of a register for each unit, are under way beside a tile's cells.
 static int32_t groups_ahead(const Emit *e, const MirageType *tile) {
   int32_t ahead = (registers_beside(e, tile) - OTHERS) / QUAD;
@@ -290,7 +297,7 @@ void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t 
                   .store = store,
                   .user = user,
                   .columns = columns,
-                  .tight = registers_beside(e, tile) < TIGHT};
+                  .apart = groups_at_a_time(e, tile)};
   const QuadWork work = {tile, read_only, write_quad, &job, groups_ahead(e, tile), (int32_t)width / 2};
   bool exchanged = mirage_dtype_bytes(dtype) == 2 && width > 2 && has_units(e, tile);
   if (exchanged && reads_late(e, from))

@@ -1,9 +1,14 @@
-// A tile of 192 accumulators leaves a thread of 232 registers hardly any to compute what it stores: four groups of eight elements at a time,
-// behind each of which the block of code ends. Of 160 all 20 groups are one piece.
+// A tile of 192 accumulators leaves a thread of 232 registers hardly any to compute what it stores: six groups of eight elements at a time,
+// behind each of which the block of code ends, and four where warpgroups take tiles in turn. Of 160 all 20 groups are one piece.
 //
 // RUN: sed -n '/^mirage_kernel.graph @tight/,/^}/p' %s | mirage-mlir-opt --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.tight.mlir 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.tight.mlir | grep -c '@!never bra on' | FileCheck %s --check-prefix=TIGHT
-// TIGHT: {{^12$}}
+// TIGHT: {{^8$}}
+// RUN: sed -n '/^mirage_kernel.graph @tight/,/^}/p' %s | sed 's/256x/128x/g; s/grid .64, 2./grid [64, 4] schedule <warps = 12, overlap = tiles, persistent = 132, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 5), tensor(stages = 5)]>/' | mirage-mlir-opt --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.turns.mlir 2>/dev/null
+// RUN: grep -c 'overlap = tiles' %t.turns.mlir | FileCheck %s --check-prefix=ONE
+// ONE: {{^1$}}
+// RUN: %python %S/inputs/ptx.py %t.turns.mlir | grep -c '@!never bra on' | FileCheck %s --check-prefix=TURNS
+// TURNS: {{^12$}}
 // RUN: sed -n '/^mirage_kernel.graph @roomy/,/^}/p' %s | mirage-mlir-opt --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.roomy.mlir 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.roomy.mlir | FileCheck %s --check-prefix=ROOMY
 // ROOMY-NOT: never
