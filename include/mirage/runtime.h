@@ -131,11 +131,12 @@ void mirage_program_forget(MirageProgram *program, void *stream);
 /// Errors:   BAD_ARGUMENT naming the tensor; DRIVER naming the kernel. Errors of kernels themselves show at a later wait.
 MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                    void *stream, const MirageDiag *diag);
-/// Whether launches on the stream become part of a CUDA graph at present. False where the driver does not say.
-bool mirage_program_is_captured(const MirageProgram *program, void *stream);
 /// The same in a workspace of the caller's: all zero before its first launch, and used by one launch at a time.
 MirageStatus mirage_program_launch_in(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                       uint64_t workspace, void *stream, const MirageDiag *diag);
+/// Whether launches on the stream (NULL: the device's own) become part of a CUDA graph at present, which the program then must
+/// outlive. False where the driver does not say.
+bool mirage_program_is_captured(const MirageProgram *program, void *stream);
 /// One call on the device's own stream, kernel by kernel, each waited for: a kernel that fails or hangs is named.
 MirageStatus mirage_program_run(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                 const MirageDiag *diag);

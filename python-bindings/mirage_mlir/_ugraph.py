@@ -68,8 +68,9 @@ class UGraph(_mirage.Caller):
 
     graph(*tensors, out=None, stream=None) takes one tensor an input, on one device: PyTorch, CuPy, NumPy, anything with
     DLPack. It gives a tensor, or a tuple where there are several outputs; no gradient passes through it. On a GPU it launches
-    on the caller's current stream and returns at once; it may be captured in a CUDA graph (after one call outside of it). In
-    host memory the graph is evaluated. Wrong shapes, dtypes, devices and strides are exceptions that name the argument.
+    on the caller's current stream and returns at once; it may be captured in a CUDA graph (after one call outside of it), and
+    its code then stays loaded to the end of the process. In host memory the graph is evaluated. Wrong shapes, dtypes, devices
+    and strides are exceptions that name the argument.
 
     out:    tensor(s) to write to, which share no memory with the inputs. Omitted: new ones.
     stream: address of a CUDA stream. Omitted: the framework's current one.

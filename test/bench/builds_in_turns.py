@@ -12,7 +12,6 @@ compiler is not asked."""
 import argparse
 import csv
 import pathlib
-import statistics
 import sys
 
 import torch
@@ -20,7 +19,7 @@ import torch
 import mirage_mlir
 from against_pytorch import capture, input_sets
 from torch_program import Program, relative_error
-from turns import race
+from turns import median_and_spread, race
 
 COLUMNS = ["graph", "build", "cold_us", "cold_spread", "error", "ratio"]
 
@@ -39,10 +38,10 @@ def measure(name, folders, laps):
             rows[folder] = {"graph": pathlib.Path(name).stem, "build": folder.name, "error": f"{error:.1e}"}
             captured[folder] = capture(function, sets, least=24)
         times = race(captured, laps)
-    first = statistics.median(times[folders[0]])
+    first, _ = median_and_spread(times[folders[0]])
     for folder, laps_us in times.items():
-        cut, median = statistics.quantiles(laps_us, n=10), statistics.median(laps_us)
-        rows[folder] |= {"cold_us": f"{median:.2f}", "cold_spread": f"{(cut[-1] - cut[0]) / median:.3f}", "ratio": f"{median / first:.3f}"}
+        median, spread = median_and_spread(laps_us)
+        rows[folder] |= {"cold_us": f"{median:.2f}", "cold_spread": f"{spread:.3f}", "ratio": f"{median / first:.3f}"}
     return rows.values()
 
 

@@ -11,7 +11,6 @@ import csv
 import datetime
 import pathlib
 import re
-import statistics
 import sys
 
 import torch
@@ -19,7 +18,7 @@ import torch
 import mirage_mlir
 from against_pytorch import capture, input_sets, sources
 from torch_program import Program, relative_error
-from turns import race
+from turns import median_and_spread, race
 
 
 COLUMNS = ["date", "run", "program", "candidate", "cold_us", "cold_spread", "error", "predicted", "kernels"]
@@ -58,9 +57,8 @@ def measure(path, options):
             captured[name] = capture(function, sets, least=24)
         del references
         for name, times in race(captured, options.laps).items():
-            cut = statistics.quantiles(times, n=10)
-            median = statistics.median(times)
-            rows[name] |= {"cold_us": f"{median:.2f}", "cold_spread": f"{(cut[-1] - cut[0]) / median:.3f}"}
+            median, spread = median_and_spread(times)
+            rows[name] |= {"cold_us": f"{median:.2f}", "cold_spread": f"{spread:.3f}"}
     for graph in graphs:
         rows[graph.name] |= {"predicted": f"{graph.cost.time_us:.2f}" if graph.cost else "", "kernels": kernels_of(graph)}
     return rows.values()

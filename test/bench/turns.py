@@ -40,6 +40,11 @@ def race(graphs, laps):
     return times
 
 
+def median_and_spread(times):
+    cut, median = statistics.quantiles(times, n=10), statistics.median(times)
+    return median, (cut[-1] - cut[0]) / median
+
+
 def measure(path, laps):
     program = Program.read(path)
     inputs = program.draw(1, "cuda")
@@ -52,9 +57,7 @@ def measure(path, laps):
             graphs[name] = capture(function, sets, least=24)
         del references
         for name, times in race(graphs, laps).items():
-            cut = statistics.quantiles(times, n=10)
-            row[f"{name}_us"] = statistics.median(times)
-            row[f"{name}_spread"] = (cut[-1] - cut[0]) / row[f"{name}_us"]
+            row[f"{name}_us"], row[f"{name}_spread"] = median_and_spread(times)
     row["ratio"] = min(row["eager_us"], row["compile_us"]) / row["mirage_us"]
     return {key: f"{value:.3f}" if isinstance(value, float) else value for key, value in row.items()}
 
