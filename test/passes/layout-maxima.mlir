@@ -35,6 +35,10 @@
 // Lanes exchange the maxima of that sample, sums and what is stored; in the second run maxima in one loop, sums behind the other.
 // RUN: %python %S/inputs/ptx.py %t.lowered | grep -c 'shfl.sync.bfly' | FileCheck %s --check-prefix=LANES
 // LANES: {{^48$}}
+// A look for maxima multiplies with no weights, also where their product is not what is carried: 4 of the sample's scores, 8 of each other run.
+// RUN: sed 's/source = @attention/source = @attention, selected/; s/^ *%%row = reduce_sum.*/%%half = constant 0.5 : !mirage_block.tile<1x1x1xf32>\n%%pw = mul %%pv, %%half : !mirage_block.tile<1x128x64xf32>, !mirage_block.tile<1x1x1xf32> -> !mirage_block.tile<1x128x64xf32>\n&/; s/yield %%top, %%pv/yield %%top, %%pw/' %t.first.mlir | mirage-mlir-opt --mirage-layout --mirage-lower -o %t.halved 2>/dev/null
+// RUN: %python %S/inputs/ptx.py %t.halved | grep -c 'wgmma.mma_async.sync.aligned.m64n64k16' | FileCheck %s --check-prefix=HALVED
+// HALVED: {{^20$}}
 // RUN: sed 's/source = @attention/source = @attention, selected/; s/64x/128x/g' %t.first.mlir | mirage-mlir-opt --mirage-layout --mirage-lower -o %t.wide 2>/dev/null
 // RUN: %python %S/inputs/ptx.py %t.wide | FileCheck %s --check-prefix=WIDE
 // WIDE-COUNT-2: red.or.pred
